@@ -50,7 +50,8 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
       `Commands: ${commandNames.join(', ')}`,
       begun === undefined ? begun : name.length,
     );
-    io.err(`rehearsal: there is no command "${name}". ${hint}\n`);
+    const other = Object.hasOwn(otherNames, name) ? otherNames[name] : undefined;
+    io.err(`rehearsal: there is no command "${name}". ${other ?? hint}\n`);
     return 2;
   }
   try {
@@ -60,12 +61,17 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
   }
 }
 
+/** Returns what does the work of commands that do not exist. */
+const otherNames: Readonly<Record<string, string>> = {
+  play: 'To play a conversation yourself, run: npx rehearsal run DOMAIN TASK --agent human',
+};
+
 const isCommand = (name: string | undefined) => commandNames.some((each) => each === name);
 
 /** Prints a page of the documentation, as it is in the package of npm. */
 function printPage(named: string, io: Io): ExitCode {
   try {
-    io.out(docsPage(named));
+    io.out(docsPage(named), true);
     return 0;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
@@ -278,12 +284,10 @@ function overview(commands: readonly Command[]): string {
  * CI and a pager act on them as a terminal does. JSON is data, so it gets exactly what was recorded.
  * @param program how a person types this program, for the commands in texts
  */
-export function writerTo(
-  stream: Pick<NodeJS.WriteStream, 'isTTY' | 'write'>,
-  program = commandInTexts,
-): (text: string) => void {
-  return (text) => {
-    const plain = (stream.isTTY ? terminalText : withoutControls)(text, true).replaceAll(commandInTexts, program);
+export function writerTo(stream: Pick<NodeJS.WriteStream, 'isTTY' | 'write'>, program = commandInTexts): Io['out'] {
+  return (text, isPage = false) => {
+    const safe = (stream.isTTY ? terminalText : withoutControls)(text, true);
+    const plain = isPage ? safe : safe.replaceAll(commandInTexts, program);
     const isData = plain !== text && !stream.isTTY && /^[[{]/.test(text) && jsonOf(text) !== undefined;
     stream.write(isData ? text : plain);
   };

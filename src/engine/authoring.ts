@@ -101,19 +101,19 @@ export function defineTools<Sides extends Databases>(): {
 const definitionSchema = z.strictObject({
   description: z.string({
     error: ({ input }) =>
-      input === undefined ? 'description is missing: write what the tool does' : 'description is not a text',
+      input === undefined ? 'description is missing: write what the tool does' : 'description must be a text',
   }),
   effect: z.enum(['read', 'write'], {
     error: ({ input }) =>
-      input === undefined ? "effect is missing: write 'read' or 'write'" : "effect is 'read' or 'write'",
+      input === undefined ? "effect is missing: write 'read' or 'write'" : "effect must be 'read' or 'write'",
   }),
-  input: z.instanceof(z.ZodObject, { error: 'input is a z.object' }),
-  run: z.custom((value) => typeof value === 'function', { error: 'run is a function' }),
-  owner: z.enum(['agent', 'user'], { error: "owner is 'agent' or 'user'" }).optional(),
-  generic: z.boolean({ error: 'generic is true or false' }).optional(),
-  handsOff: z.boolean({ error: 'handsOff is true or false' }).optional(),
+  input: z.instanceof(z.ZodObject, { error: 'input must be a z.object' }),
+  run: z.custom((value) => typeof value === 'function', { error: 'run must be a function' }),
+  owner: z.enum(['agent', 'user'], { error: "owner must be 'agent' or 'user'" }).optional(),
+  generic: z.boolean({ error: 'generic must be true or false' }).optional(),
+  handsOff: z.boolean({ error: 'handsOff must be true or false' }).optional(),
   timeoutMs: timeLimitSchema.optional(),
-  idempotent: z.boolean({ error: 'idempotent is true or false' }).optional(),
+  idempotent: z.boolean({ error: 'idempotent must be true or false' }).optional(),
 });
 
 /** Types are stripped before the code runs, so nothing else holds a domain to them. */
@@ -127,7 +127,7 @@ function refuseUnusable(definition: object): void {
     );
   const what =
     issue.path[0] === 'timeoutMs'
-      ? `timeoutMs is a whole number of milliseconds, from 1 to ${longestMs}`
+      ? `timeoutMs must be a whole number of milliseconds, from 1 to ${longestMs}`
       : issue.message;
   throw new TypeError(`a tool can't be used as it is declared: its ${what}`);
 }

@@ -74,6 +74,29 @@ describe('a file of the domain', () => {
       { 'database.json': null, 'domain.yaml': 'name: x\ndatabase: data.json\n' },
       /domain\.yaml:2:11 error /,
     ],
+    [
+      'no tools, which the tasks call',
+      {
+        'tools.ts': null,
+        'tasks/looks.task.yaml': String(good['tasks/looks.task.yaml']).replace('[]', '[{ tool: look, arguments: {} }]'),
+      },
+      /^[^\n]*domain\.yaml:1:1 error tool\/file-missing The file tools\.ts does not exist, and tasks call tools\. Create it[^\n]*\n?[^\n]*$/,
+    ],
+    [
+      'an equals sign in the place of an arrow',
+      { 'tools.ts': `${tools}export const a = [(b) = {\n  const total = 1;\n  return total;\n}];\n` },
+      /\/tools\.ts:6: .*Unexpected `=`\. Write `=> \{`/,
+    ],
+    [
+      'a token that the parser does not expect',
+      { 'tools.ts': `${tools}const a = { const total: 1 };\n` },
+      /\/tools\.ts:6: .*Unexpected `total`\.?$/m,
+    ],
+    [
+      'code that writes a file at load',
+      { 'tools.ts': `import { writeFileSync } from 'node:fs';\n${tools}writeFileSync('/x', '');\n` },
+      /\/tools\.ts:7: (?:\S+ )*access denied: a domain's code can only read its own folder: it cannot read other files, write files or start processes/,
+    ],
     ['malformed YAML', { 'domain.yaml': 'name: chairs\nturnCap: [1\n' }, /\/domain\.yaml:\d+:\d+ error /],
     ['malformed JSON', { 'database.json': '{\n  "chairs": {,\n}\n' }, /\/database\.json:2:\d+ error /],
     [

@@ -2,6 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { writerTo } from '../../src/cli/main.ts';
+import { fitted } from '../../src/cli/options/help.ts';
 import { calledAs } from '../../src/cli/terminal/calledAs.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 
@@ -30,4 +31,16 @@ test('a text has the command of the installation, and JSON stays as it was recor
   const json = '{"text":"npx rehearsal explain run"}\n';
   for (const text of ['explain its failures: npx rehearsal explain run\n', json]) write(text);
   expect(written).toEqual(['explain its failures: rehearsal explain run\n', json]);
+});
+
+test('a page of the documentation keeps its commands', () => {
+  const written: string[] = [];
+  const write = writerTo({ isTTY: false, write: (text) => written.push(String(text)) > 0 }, 'rehearsal');
+  write('write `rehearsal` instead of `npx rehearsal`\n', true);
+  expect(written).toEqual(['write `rehearsal` instead of `npx rehearsal`\n']);
+});
+
+test('no line of a help ends within the command', () => {
+  const text = `${'word '.repeat(11)}\`npx rehearsal tools\` lists them.`;
+  expect(fitted(text, 60)).toContain('\n`npx rehearsal tools`');
 });

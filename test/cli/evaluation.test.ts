@@ -140,7 +140,7 @@ test('a transcript says which answers were cut off', () => {
 test('a transcript says once that a rollout was cancelled', () => {
   const failure = { who: 'infrastructure', code: 'cancelled', message: 'the rollout was cancelled' } as const;
   expect(transcriptOf({ type: 'rolloutEnded', reason: 'cancelled', failure })).toEqual([
-    { speaker: 'note', text: 'ended: the rollout was stopped before it ended' },
+    { speaker: 'note', text: 'ended: the rollout was cancelled' },
   ]);
 });
 

@@ -1,14 +1,32 @@
 import { spawnSync } from 'node:child_process';
 import { join, relative } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
+import { lineReader } from '../../src/cli/terminal/lineReader.ts';
 import { commandLine } from '../support/commandLine.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsalTyped } from '../support/terminal.ts';
+import { until } from '../support/until.ts';
 
 const root = temporaryFolder('rehearsal-human');
 let runs = 0;
 const argv = (seat: string) =>
   ['run', 'domains/parcel-desk', 'reschedule-P46', `--${seat}`, 'human', '--out', join(root, String(++runs))] as const;
+
+test('what is printed after Ctrl+C begins a new line', async () => {
+  let written = '';
+  const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => input });
+  const output = Object.assign(new PassThrough(), { isTTY: true, columns: 80 });
+  output.on('data', (chunk) => {
+    written += String(chunk);
+  });
+  const abort = new AbortController();
+  const line = lineReader(input as never, output as never)('agent> ', abort.signal);
+  await until('the prompt', () => written.includes('agent> '));
+  abort.abort();
+  await expect(line).rejects.toThrow();
+  expect(written).toMatch(/agent> .*\n$/);
+});
 
 test('every line of a pipe is a turn, and commands are not said to the user', async () => {
   const input = [
@@ -54,6 +72,14 @@ test.each([
 test('a call of an unknown tool is not recorded', async () => {
   const { out } = await rehearsalTyped(['/call find_parcl {}', 'Hello.'], ...argv('agent'));
   expect(out).not.toContain('find_parcl');
+});
+
+test('the first prompt names the commands, and the goal of a user', async () => {
+  const agent = await repliesTo('agent', 'Hello.');
+  expect(agent).toContain('type what the agent says; /help lists the commands, and /quit leaves\n');
+  expect(agent.match(/\/quit/g)).toHaveLength(1);
+  const user = await repliesTo('user', 'Hello.');
+  expect(user).toMatch(/^you play the user, with this goal: [\s\S]*\ntype what the user says;/m);
 });
 
 test('/quit leaves the rollout unfinished, and the same folder continues it', async () => {

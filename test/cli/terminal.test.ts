@@ -146,7 +146,7 @@ test.skipIf(!hasScript)(
     expect(await code).toBe(2);
     const lines = shownBy(text());
     expect(lines.filter((line) => line.includes('waiting for the model'))).toEqual([]);
-    expect(lines.join('\n')).toMatch(/ended: the rollout was stopped before it ended/);
+    expect(lines.join('\n')).toMatch(/ended: the rollout was cancelled$/m);
     expect(finishedRollouts(join(run, 'ledger.jsonl')), 'a rollout to resume').toEqual([]);
   },
   patienceMs,

@@ -1,4 +1,13 @@
-import { appendFileSync, cpSync, existsSync, globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  globSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
@@ -25,6 +34,24 @@ test('the overview names every command', async () => {
 test('docs/overview.md lists every command', () => {
   const page = readFileSync(inRoot('docs/overview.md'), 'utf8');
   expect(commandNames.filter((name) => !page.includes(`\`rehearsal ${name}`))).toEqual([]);
+});
+
+test('a command that does not exist names the one to play a conversation with', async () => {
+  const { code, err } = await rehearsal('play', parcels);
+  expect(code).toBe(2);
+  expect(err).toBe(
+    'rehearsal: there is no command "play". To play a conversation yourself, run: npx rehearsal run DOMAIN TASK --agent human\n',
+  );
+});
+
+test('an evaluation of a domain without tasks names the files that need another name', async () => {
+  const folder = join(temporaryFolder('rehearsal-renamed'), 'desk');
+  cpSync(parcels, folder, { recursive: true });
+  for (const name of readdirSync(join(folder, 'tasks')))
+    renameSync(join(folder, 'tasks', name), join(folder, 'tasks', name.replace('.task.yaml', '.yaml')));
+  const { code, err } = await rehearsal('eval', folder);
+  expect(code).toBe(2);
+  expect(err).toMatch(/has no tasks: a file of tasks in tasks\/ ends in \.task\.yaml; rename \S+\.yaml/);
 });
 
 test('the overview begins with the commands of a first day', async () => {

@@ -95,16 +95,16 @@ describe('tools of a domain', () => {
 describe('a tool that TypeScript would reject', () => {
   const good = { description: 'Find.', effect: 'read', input: z.object({}), run: () => 1 };
   const cases: readonly [string, object, RegExp][] = [
-    ['another effect', { effect: 'reads' }, /its effect is 'read' or 'write'/],
-    ['no input', { input: undefined }, /its input is a z\.object/],
-    ['nothing to run', { run: undefined }, /its run is a function/],
-    ['a description that is not a text', { description: 3 }, /its description is not a text/],
+    ['another effect', { effect: 'reads' }, /its effect must be 'read' or 'write'/],
+    ['no input', { input: undefined }, /its input must be a z\.object/],
+    ['nothing to run', { run: undefined }, /its run must be a function/],
+    ['a description that is not a text', { description: 3 }, /its description must be a text/],
     ['no description', { description: undefined }, /its description is missing: write what the tool does/],
     ['a misspelt option', { idempotnt: true }, /a tool has no idempotnt\. It has description, effect/],
     ...[-1, 0, Number.NaN, 3e9].map((timeoutMs): [string, object, RegExp] => [
       `a time-out of ${timeoutMs}`,
       { timeoutMs },
-      /its timeoutMs is a whole number of milliseconds, from 1 to 2147483647/,
+      /its timeoutMs must be a whole number of milliseconds, from 1 to 2147483647/,
     ]),
   ];
   it.each(cases)('%s', (_name, change, message) => {

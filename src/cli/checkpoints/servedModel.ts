@@ -20,6 +20,7 @@ import {
   trainerModule,
 } from '../python/pythonEnvironment.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
+import { waitReport } from '../terminal/waitReport.ts';
 import { trainedDialect } from './dialect.ts';
 
 /** A model behind the trainer's gateway, on loopback. */
@@ -117,7 +118,9 @@ export async function serveModel(
   };
   io.signal.addEventListener('abort', () => void close(), { once: true });
   const first = new Promise<string>((done) => createInterface({ input: child.stdout }).once('line', done));
-  const said = await Promise.race([first, ended.then(() => null)]);
+  const wait = waitReport({ say: (text) => io.err(`${text}\n`), summary: () => '' });
+  wait.begin(0, `the model ${model}`);
+  const said = await Promise.race([first, ended.then(() => null)]).finally(wait.end);
   if (said === null) throw new Fault({ who: 'infrastructure', code: 'cancelled', message: 'cancelled' });
   const { base_url: url, token } = JSON.parse(said) as { readonly base_url: string; readonly token: string };
   return { url, token, ended, close };

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { relative, resolve } from 'node:path';
+import { basename, relative, resolve } from 'node:path';
 import { hostedName } from '../../engine/core/domain/domain.ts';
 import { modelOf, type SeatSpec, seatName } from '../../engine/core/domain/seatSpec.ts';
 import type { Task } from '../../engine/core/domain/task.ts';
@@ -63,6 +63,7 @@ import { modelWait } from '../terminal/modelWait.ts';
 import { runLines } from '../terminal/runLines.ts';
 import { shellWord } from '../terminal/shellWord.ts';
 import { statusLine } from '../terminal/statusLine.ts';
+import { failureText } from '../terminal/transcript.ts';
 
 const options = {
   split: oneOf('NAME', 'train or test (default: both)', ['train', 'test']),
@@ -329,7 +330,7 @@ function conclude(
   const lost = lostIn(record, crashed);
   const [first] = lost;
   if (stopped === null && first) {
-    const why = first.failure?.message ?? first.reason;
+    const why = reasonOf(first);
     io.err(`${lost.length} of ${counted(planned, 'rollout')} could not be run: ${why}\n${advised(lost, plan)}\n`);
     return 2;
   }
@@ -396,10 +397,14 @@ function reportUnscored(
       ? `Find the error in the domain with: ${check}`
       : `Run ${pronoun(unscored)} again with --retry-unscored 1`;
   err(
-    `${unscored.length} of ${counted(planned, 'rollout')} could not be scored: ${first.task}: ${first.failure?.message ?? first.reason}\n${advice}\n`,
+    `${unscored.length} of ${counted(planned, 'rollout')} could not be scored: ${first.task}: ${reasonOf(first)}\n${advice}\n`,
   );
   return true;
 }
+
+/** Returns why a rollout has no reward, with the place of the error. */
+const reasonOf = ({ failure, reason }: Pick<TrialResult, 'failure' | 'reason'>) =>
+  failure ? failureText(failure) : reason;
 
 /** Returns the commands that show more of a run. */
 function nextSteps(run: string, hasFailed: boolean, { cwd }: Io): string {
@@ -445,9 +450,21 @@ function chosenTasks(given: Options, domain: LoadedDomain, cwd: string): Pick<Pl
       (tool === undefined || task.actions.some((action) => action.tool === tool)),
   );
   if (tasks.length === 0)
-    throw new UsageError(unfitness(unread) || `no task of ${domain.folder} matches these options`);
+    throw new UsageError(
+      unfitness(unread) ||
+        (domain.tasks.length === 0 && draftsOf(domain.parts).length === 0
+          ? noTasks(domain)
+          : `no task of ${domain.folder} matches these options`),
+    );
   const under = given.under?.split(',');
   return { tasks: under === undefined ? tasks : tasks.flatMap((task) => tasksUnder(domain, task, under)), unread };
+}
+
+/** Returns that a domain has no tasks, and which files may have some under another name. */
+function noTasks({ folder, file, diagnostics }: LoadedDomain): string {
+  const others = diagnostics.filter(({ code }) => code === 'task/ignored-file').map((each) => basename(each.file));
+  const renamed = others.length > 0 ? `; rename ${others.join(', ')}` : '';
+  return `the domain ${folder} has no tasks: a file of tasks in ${file.tasks}/ ends in .task.yaml${renamed}`;
 }
 
 const idsOf = (known: readonly { readonly id: string }[]) => known.map(({ id }) => id);

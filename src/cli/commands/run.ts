@@ -89,7 +89,7 @@ async function play(domain: LoadedDomain, plan: Plan, given: Options, io: Io): P
       ...plan,
       concurrency: 1,
       readKey: (name) => io.environment[name],
-      askPerson: askAtTerminal(io),
+      askPerson: askAtTerminal(io, task.user),
       signal: io.signal,
       onModel: wait.onModel,
       onEvents: (_task, _trial, events) => {

@@ -1,3 +1,4 @@
+import { commandInTexts } from '../terminal/calledAs.ts';
 import type { Option } from './option.ts';
 
 /** Columns of a line in a wide terminal and in a file, and where descriptions of options begin. */
@@ -34,10 +35,15 @@ const narrowest = 50;
 export function fitted(help: string, columns = width): string {
   const most = columns < narrowest ? width : Math.min(columns, width);
   return help
+    .replaceAll(commandInTexts, unbreakable)
     .split('\n')
     .flatMap((line) => broken(line, most))
-    .join('\n');
+    .join('\n')
+    .replaceAll(unbreakable, commandInTexts);
 }
+
+/** The command on one line: the output writer replaces it where a person types it without npx. */
+const unbreakable = commandInTexts.replace(' ', '\u00a0');
 
 const indentOf = (line: string): number => line.length - line.trimStart().length;
 

@@ -8,7 +8,8 @@ export type Completer = (typed: string) => Promise<Completed>;
 
 /** Everything a command may touch of the terminal; tests give it buffers. */
 export type Io = {
-  readonly out: (text: string) => void;
+  /** @param isPage whether the text is a page of the documentation, whose commands stay as they are written */
+  readonly out: (text: string, isPage?: boolean) => void;
   readonly err: (text: string) => void;
   /** The status line is for terminals only, and so are colours; see `hasColours`. */
   readonly terminal: boolean;

@@ -77,16 +77,17 @@ export function lineReader(input: ReadStream, output: WriteStream): Io['readLine
         listen(false);
         act();
       };
-      const abort = () => settle(() => reject(signal.reason));
+      const fail = (error: unknown) =>
+        settle(() => {
+          if (lines?.terminal) output.write('\n');
+          reject(error);
+        });
+      const abort = () => fail(signal.reason);
       signal.addEventListener('abort', abort, { once: true });
       asked = {
         complete: completer,
         answer: (answer) => settle(() => resolve(answer)),
-        fail: (error) =>
-          settle(() => {
-            if (lines?.terminal) output.write('\n');
-            reject(error);
-          }),
+        fail,
       };
       lines.setPrompt(shown);
       listen(true);

@@ -157,19 +157,19 @@ function scoreText({ reward, basis, reason }: EventOf<'rewarded'>): string {
   return `reward ${reward}, ${basisText(basis)}: ${reason}`;
 }
 
+/** Returns why a rollout ended. The failure of a cancelled one says no more than the reason. */
+function endText({ reason, failure }: EventOf<'rolloutEnded'>): string {
+  if (failure?.code === 'cancelled') return failureText(failure);
+  return `${endReasonText(reason)}${failure ? `: ${failureText(failure)}` : ''}`;
+}
+
 /** The user's own calls are marked: the agent sees nothing of them. */
 function whose({ by }: { readonly by?: 'user' | undefined }): string {
   return by === 'user' ? 'user: ' : '';
 }
 
 /** Returns what went wrong, and the place to look at. */
-/** Returns why a rollout ended, with its failure unless that repeats the reason. */
-function endText({ reason, failure }: Extract<RolloutEvent, { type: 'rolloutEnded' }>): string {
-  const isRepeated = !failure || failure.code === 'cancelled';
-  return isRepeated ? endReasonText(reason) : `${endReasonText(reason)}: ${failureText(failure)}`;
-}
-
-function failureText({ message, file, line: at }: Failure): string {
+export function failureText({ message, file, line: at }: Failure): string {
   return file === undefined ? message : beforeLastOutput(message, `; see ${file}${at === undefined ? '' : `:${at}`}`);
 }
 

@@ -100,6 +100,15 @@ test('a call whose arguments are not a JSON object is kept as the raw text', asy
   expect(reply.toolCalls).toEqual([{ id: 'c1', name: 'look', arguments: '{"at": ' }]);
 });
 
+test('a request to OpenAI without a key is not sent', async () => {
+  const send = vi.spyOn(globalThis, 'fetch');
+  onTestFinished(() => send.mockRestore());
+  await expect(askAgentModel(seat('https://api.openai.com/v1'), '', modelView(), never)).rejects.toThrow(
+    'https://api.openai.com/v1 requires a key, and TEST_KEY is not set. Set it',
+  );
+  expect(send).not.toHaveBeenCalled();
+});
+
 const failures: readonly {
   readonly name: string;
   readonly handler?: Handler;

@@ -1,9 +1,11 @@
+import type { Task } from '../../../engine/core/domain/task.ts';
 import type { Offered } from '../../../engine/core/domain/tool.ts';
 import type { AskPerson } from '../../../engine/shell/externalSeats.ts';
 import { Fault, personGone } from '../../../engine/shell/files/fault.ts';
 import { toolsOf, turnFor } from '../../../engine/shell/models/typedTurn.ts';
 import type { Io } from '../../terminal/io.ts';
 import { parseCommand } from '../console.ts';
+import { userBrief } from '../humanSeat.ts';
 import { toolsText } from '../offeredTools.ts';
 
 type Seat = Parameters<AskPerson>[0];
@@ -11,11 +13,18 @@ type Seat = Parameters<AskPerson>[0];
 /**
  * Asks a person at this terminal for the turns of a seat, a line each, and again after a line that is not a turn. Rejects
  * with a `Fault` when the person quits, and for every later turn.
+ * @param user what a person who plays the user has to know
  */
-export function askAtTerminal(io: Io): AskPerson {
+export function askAtTerminal(io: Io, user?: Task['user']): AskPerson {
   let hasQuit = false;
+  let isFirst = true;
   return async (seat, view, signal) => {
     const tools = toolsOf(seat, view);
+    if (isFirst && io.interactive) {
+      if (seat === 'user' && user) io.err(`${userBrief(user)}\n`);
+      io.err(`type what the ${seat} says; /help lists the commands, and /quit leaves\n`);
+    }
+    isFirst = false;
     for (;;) {
       if (hasQuit) throw quitFault();
       const line = await io.readLine(`${seat}> `, signal);

@@ -228,7 +228,11 @@ function noteFailedAction(placed: Placed<Task>, made: readonly Made[], logged: r
   const reason = content.replace(/^Error: /, '');
   const crash = placeOfCrash(tool, reason, logged);
   const message = `The gold action ${tool} ${crash === null ? 'fails' : 'crashes'}: ${reason}${crash ?? ''}.`;
-  const hint = crash === null ? 'Correct its arguments, the database or the tool.' : 'Correct the tool.';
+  const isOfData = /\b(?:undefined|null|None)\b/.test(reason);
+  const hint =
+    crash === null
+      ? 'Correct its arguments, the database or the tool.'
+      : `Correct the tool${isOfData ? ', or the data that it reads' : ''}.`;
   note(placeOf(placed, 'actions', at), 'error', 'task/gold-fails', message, hint);
   return true;
 }

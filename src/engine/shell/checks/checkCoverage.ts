@@ -49,7 +49,7 @@ export function placeOfRule({ policy, policyFile }: Parts, id: string): Location
 }
 
 function checkUse({ scan }: Parts, { declared }: KnownTools, used: ReadonlySet<string>, note: Note): void {
-  for (const [name, { generic, handsOff }] of declared) {
+  for (const [name, { effect, generic, handsOff }] of declared) {
     const at = scan.tools.get(name);
     if (!at || generic || handsOff || used.has(name)) continue;
     note(
@@ -57,7 +57,7 @@ function checkUse({ scan }: Parts, { declared }: KnownTools, used: ReadonlySet<s
       'info',
       'tool/unused',
       `No task has ${name} among its gold actions.`,
-      'Write a task that needs it, or mark it generic.',
+      `Write a task that needs it, ${effect === 'write' ? 'or remove the tool' : 'or mark it generic'}.`,
     );
   }
 }

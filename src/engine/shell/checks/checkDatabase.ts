@@ -1,25 +1,33 @@
+import { basename } from 'node:path';
 import { isTable } from '../../core/expression/type.ts';
 import { calendarDay } from '../../core/text/calendar.ts';
 import { isObject, type Json, type JsonObject } from '../../core/values/json.ts';
 import type { Parts } from '../load/loadedDomain.ts';
 import { respelt } from '../source/edit.ts';
-import { nearest } from '../source/nearest.ts';
+import { didYouMean, nearest } from '../source/nearest.ts';
 import type { Bases, Note } from '../source/note.ts';
 import { locate, remembered, type Source } from '../source/source.ts';
+import { isOptional, tablesRead } from '../source/tablesRead.ts';
 import { type OddValue, oddValuesIn } from './oddValues.ts';
 
 /**
- * Notes a field that one row of a table has in place of the one that all its other rows have, a date that does not exist,
- * and a value that is not like those of all other rows.
+ * Notes a field that one row of a table has in place of the one that all its other rows have, a field that one row lacks,
+ * a date that does not exist, and a value that is not like those of all other rows.
  */
-export function checkDatabase({ databases }: Parts, bases: Bases, note: Note): void {
+export function checkDatabase({ databases, scan }: Parts, bases: Bases, note: Note): void {
   for (const side of ['agent', 'user'] as const) {
     const source = databases[side];
     if (source === null) continue;
     for (const { table, id, field, meant } of remembered(misspelt, bases[side], () => misspeltFields(bases[side]))) {
-      const at = placeOfField(source, table, id, field);
+      const at = placeOfKey(source, [table, id, field]);
       const message = `Only the row ${id} of ${table} has a field ${field}. All others have ${meant}.`;
       note(at, 'warning', 'database/other-field', message, `Did you mean "${meant}"?`, respelt(at, field, [meant]));
+    }
+    for (const { table, id, field } of remembered(lacking, bases[side], () => missingFields(bases[side]))) {
+      if (isOptional(scan, field)) continue;
+      const message = `Only the row ${id} of ${table} has no field ${field}.`;
+      const hint = `Add ${field}. A field that a row may lack is optional in the types of the tools: ${field}?:.`;
+      note(placeOfKey(source, [table, id]), 'info', 'database/missing-field', message, hint);
     }
     for (const { path, text } of remembered(wrong, bases[side], () => wrongDates(bases[side]))) {
       const message = `${text} of ${path.join('.')} does not exist, and other rows have a date there.`;
@@ -38,6 +46,35 @@ export function checkDatabase({ databases }: Parts, bases: Bases, note: Note): v
         const hint = `Correct the id, or add the row. ${found.table} has ${ids.slice(0, mostIds).join(', ')}${more}.`;
         note(at, 'warning', 'database/unknown-row', message, hint);
       }
+    }
+  }
+}
+
+/** Notes each table that the code of the tools reads and that no database has. */
+export function checkTables({ databases, tasks, scan }: Parts, bases: Bases, note: Note): void {
+  const tables = [...Object.keys(bases.agent), ...Object.keys(bases.user)];
+  // Without a table, the database is missing, cannot be read or is still to be written.
+  if (tables.length === 0) return;
+  const states = tasks.flatMap(({ value }) => value.state.map(({ path }) => String(path[0])));
+  const read = tablesRead(scan);
+  const unread = tables.filter((each) => !read.has(each));
+  for (const [name, at] of read) {
+    if (tables.includes(name) || states.includes(name)) continue;
+    const renamed = nearest(name, unread);
+    const source = renamed === undefined ? null : databases[Object.hasOwn(bases.agent, renamed) ? 'agent' : 'user'];
+    if (renamed !== undefined && source) {
+      const key = placeOfKey(source, [renamed]);
+      const message = `The code of the tools reads a table ${name} (${basename(at.file)}:${at.line}), which the database does not have. No tool reads ${renamed}.`;
+      const hint = `Rename the table to ${name}, or correct the code.`;
+      note(key, 'error', 'database/missing-table', message, hint, respelt(key, renamed, [name]));
+    } else {
+      const message = `This code reads a table ${name}, which the database does not have.`;
+      const hint = didYouMean(
+        name,
+        tables,
+        `Add it to the database, or correct the name. It has ${tables.join(', ')}.`,
+      );
+      note(at, 'warning', 'database/missing-table', message, hint, respelt(at, name, tables));
     }
   }
 }
@@ -65,11 +102,7 @@ function misspeltFields(database: JsonObject): readonly Misspelt[] {
 }
 
 function misspeltIn(table: string, rows: JsonObject): readonly Misspelt[] {
-  const all = Object.entries(rows).filter((entry): entry is [string, JsonObject] => isObject(entry[1]));
-  if (all.length < fewestRows) return [];
-  const counts = new Map<string, number>();
-  for (const [, row] of all) for (const field in row) counts.set(field, (counts.get(field) ?? 0) + 1);
-  const missing = [...counts.keys()].filter((field) => counts.get(field) === all.length - 1);
+  const { all, counts, missing } = fieldsOf(rows);
   if (missing.length === 0) return [];
   return all.flatMap(([id, row]) =>
     Object.keys(row).flatMap((field) => {
@@ -81,6 +114,32 @@ function misspeltIn(table: string, rows: JsonObject): readonly Misspelt[] {
       return meant === undefined ? [] : [{ table, id, field, meant }];
     }),
   );
+}
+
+/** Returns the rows of a table, how many of them have each field, and the fields that all of them but one have. */
+function fieldsOf(rows: JsonObject) {
+  const all = Object.entries(rows).filter((entry): entry is [string, JsonObject] => isObject(entry[1]));
+  const counts = new Map<string, number>();
+  for (const [, row] of all) for (const field in row) counts.set(field, (counts.get(field) ?? 0) + 1);
+  const missing = [...counts.keys()].filter((field) => counts.get(field) === all.length - 1);
+  return { all, counts, missing: all.length < fewestRows ? [] : missing };
+}
+
+type Lacking = Pick<Misspelt, 'table' | 'id' | 'field'>;
+const lacking = new WeakMap<JsonObject, readonly Lacking[]>();
+
+/** Returns the fields that one row of a table lacks, unless it has them under a misspelt name. */
+function missingFields(database: JsonObject): readonly Lacking[] {
+  const known = remembered(misspelt, database, () => misspeltFields(database));
+  return Object.entries(database).flatMap(([table, rows]) => {
+    if (!isObject(rows) || !isTable(rows)) return [];
+    const { all, missing } = fieldsOf(rows);
+    return missing.flatMap((field) => {
+      const [id] = all.find(([, row]) => !Object.hasOwn(row, field)) ?? [];
+      const isMisspelt = known.some((each) => each.table === table && each.id === id && each.meant === field);
+      return id === undefined || isMisspelt ? [] : [{ table, id, field }];
+    });
+  });
 }
 
 type Dated = { readonly path: readonly string[]; readonly text: string };
@@ -104,9 +163,9 @@ function wrongDates(database: JsonObject): readonly Dated[] {
 
 const columnOf = ([table, , ...field]: readonly string[]) => JSON.stringify([table, ...field]);
 
-/** The place of a field's name. The text is searched, since positions of a large database are not kept. */
-function placeOfField(source: Source, table: string, id: string, field: string) {
-  return locate(source, offsetOf(source, [table, id, field]) + 1, field.length);
+/** The place of a key. The text is searched, since positions of a large database are not kept. */
+function placeOfKey(source: Source, path: readonly string[]) {
+  return locate(source, offsetOf(source, path) + 1, path.at(-1)?.length ?? 0);
 }
 
 function placeOfValue(source: Source, path: readonly string[], value: string) {

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import type { Policy } from '../../core/domain/domain.ts';
 import type { Rule } from '../../core/domain/rule.ts';
 import { listOf, numberType, type Type, textsFrom, textType } from '../../core/expression/type.ts';
@@ -12,6 +13,7 @@ import { replacing, respelt } from '../source/edit.ts';
 import { type Placed, placeOf, textIn } from '../source/items.ts';
 import { didYouMean, nearest } from '../source/nearest.ts';
 import { argumentsOf, checkToolName, type KnownTools, type Note } from '../source/note.ts';
+import { locate, type Source } from '../source/source.ts';
 import { checkExpression } from './checkExpression.ts';
 
 /** Checks the checks of rules.yaml against the policy, the tools and the database. */
@@ -82,7 +84,10 @@ export function checkRule(
   const { rule } = placed.value;
   const isQuote = lost.size > 0 && /\s/.test(rule);
   const isPolicyRead = policySource !== null && policySource.text.trim() !== '';
-  if (isPolicyRead && !isQuote && !ids.includes(rule)) noteUnknownRule(rule, placeOf(placed, 'rule'), ids, note);
+  if (isPolicyRead && !isQuote && !ids.includes(rule)) {
+    const mark = policySource && unreadMark(rule, policySource);
+    noteUnknownRule(rule, placeOf(placed, 'rule'), ids, mark, note);
+  }
   checkTools(placed, known, note);
   if (['check', 'tools', 'before', 'after'].some((key) => lost.has(key))) return;
   checkArguments(placed, known, note);
@@ -239,7 +244,19 @@ function checkDemand(placed: Placed<Rule>, note: Note): void {
   }
 }
 
-function noteUnknownRule(rule: string, at: Location, ids: readonly string[], note: Note): void {
+/** Returns the place of a mark in the policy that lacks its braces, such as `(#identify)`; null without one. */
+function unreadMark(rule: string, source: Source): { readonly text: string; readonly at: Location } | null {
+  const found = [...source.text.matchAll(/(?<![{\w])[([<]?#([\w-]+)[)\]>]?(?!\})/g)].find(([, id]) => id === rule);
+  return found ? { text: found[0], at: locate(source, found.index, found[0].length) } : null;
+}
+
+function noteUnknownRule(
+  rule: string,
+  at: Location,
+  ids: readonly string[],
+  mark: ReturnType<typeof unreadMark>,
+  note: Note,
+): void {
   if (/\s/.test(rule)) {
     note(
       at,
@@ -259,7 +276,9 @@ function noteUnknownRule(rule: string, at: Location, ids: readonly string[], not
     'error',
     'rule/unknown-rule',
     `The policy has no rule ${rule}.`,
-    didYouMean(rule, ids, all),
-    respelt(at, rule, ids),
+    mark
+      ? `${basename(mark.at.file)}:${mark.at.line} has ${mark.text}. Write the mark as {#${rule}}.`
+      : didYouMean(rule, ids, all),
+    mark ? undefined : respelt(at, rule, ids),
   );
 }

@@ -217,7 +217,7 @@ function checkFacts(placed: Placed<Task>, note: Note): void {
       'warning',
       'task/number-for-text',
       `${name} is the number ${value}, and a gold action has the text "${meant}".`,
-      'Write it in quotes, as it is in the file.',
+      'Put the value in quotes, so that it keeps its zeros.',
     );
   }
   for (const fact of Object.keys(change?.known ?? {})) {

@@ -16,7 +16,7 @@ import type { Scan } from '../source/scan.ts';
 import { checkAmbient } from './checkAmbient.ts';
 import { checkCompared } from './checkCompared.ts';
 import { checkCoverage } from './checkCoverage.ts';
-import { checkDatabase } from './checkDatabase.ts';
+import { checkDatabase, checkTables } from './checkDatabase.ts';
 import { checkGold } from './checkGold.ts';
 import { checkPersonas } from './checkPersonas.ts';
 import { checkRowIds } from './checkRowIds.ts';
@@ -59,6 +59,7 @@ export function* crossCheck(
   checkTools(parts, bases, known, note);
   checkSources(parts, folder, known, note);
   checkDatabase(parts, bases, note);
+  if (!types.isOpen) checkTables(parts, bases, note);
   checkCompared(parts, bases, known, note);
   checkSides(parts, known, note);
   yield* checkBroken(parts, bases, types, known, note);

@@ -33,6 +33,8 @@ export async function check(options: CheckOptions): Promise<CheckResult> {
   const { folder, overlay, describeTools, describeExternal } = options;
   const loaded = loadDomain(folder, overlay ? { overlay } : {});
   if (!loaded.parts.namesFiles) return resultOf(loaded);
+  // One finding reports the missing file. Without it, every name of a tool is unknown.
+  if (loaded.diagnostics.some(({ code }) => code === 'tool/file-missing')) return resultOf(withoutToolNames(loaded));
   const hasCode = loaded.toolsFile !== null;
   const hasExternal = hasExternalTools(loaded);
   if (!describeTools || (hasExternal && !describeExternal && !hasCode)) return withoutCode(loaded);

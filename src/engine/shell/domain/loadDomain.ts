@@ -6,11 +6,12 @@ import { type Phrases, phrasesSchema } from '../../core/domain/phrases.ts';
 import { type ParsedPolicy, parsePolicy } from '../../core/domain/policy.ts';
 import { type Rule, ruleSchema } from '../../core/domain/rule.ts';
 import type { SimulatedTool } from '../../core/domain/simulatedTool.ts';
+import type { Task } from '../../core/domain/task.ts';
 import { contentHash } from '../../core/values/hash.ts';
 import type { JsonObject } from '../../core/values/json.ts';
 import { agentFileProblems } from '../checks/checkSeats.ts';
 import { atOnce, checkSoundness, crossCheck, type Steps } from '../checks/crossCheck.ts';
-import { type Diagnostic, emptyFile, errorsOf, sortDiagnostics } from '../files/diagnostic.ts';
+import { type Diagnostic, emptyFile, errorsOf, sortDiagnostics, startOf } from '../files/diagnostic.ts';
 import { bindPhrases } from '../load/bindPhrases.ts';
 import { bindRules } from '../load/bindRules.ts';
 import { parseDatabase } from '../load/database.ts';
@@ -83,7 +84,7 @@ export function readFiles(
   const phrases = phrasesSource ? parseItems<Phrases>(phrasesSource, phrasesKind) : noItems;
   const personas = readFolder<Persona>(reader, 'personas', '.persona.yaml', 'persona', personaSchema, isThere);
   const tasks = readTasks(reader, isThere);
-  const { toolsSource, pythonSource, simulated, scan } = readTools(reader, isThere);
+  const { toolsSource, pythonSource, simulated, scan } = readTools(reader, isThere, usesTools(tasks));
   const verifiers = scanVerifiers(root, overlay);
   const hasCode = toolsSource !== null || pythonSource !== null;
   const databases = isThere && areRead ? readDatabases(reader, hasCode) : { agent: null, user: null };
@@ -149,15 +150,17 @@ export function readFiles(
 }
 
 /** The tools of a domain's code, of its descriptions and of its environments. */
-function readTools(reader: Reader, isThere: boolean) {
+function readTools(reader: Reader, isThere: boolean, areUsed: boolean) {
   const { folder, overlay, diagnostics, file } = reader;
   const toolsSource = isThere ? readNamed(reader, 'tools', 'tool', true) : null;
   const pythonSource = isThere ? readNamed(reader, 'pythonTools', 'tool', true) : null;
   for (const source of [toolsSource, pythonSource])
     if (source?.text.trim() === '')
       diagnostics.push(emptyFile(source.file, 'tool', 'Write the tools into it, or delete the file.'));
-  const areToolsLost = diagnostics.some(({ code }) => code.startsWith('tool/'));
   const simulated = isThere ? readSimulated(reader) : noItems;
+  const isWithout = toolsSource === null && pythonSource === null && simulated.sources.length === 0;
+  if (isThere && reader.namesFiles && areUsed && isWithout && !hasSources(file.value)) noteToolsMissing(reader);
+  const areToolsLost = diagnostics.some(({ code }) => code.startsWith('tool/'));
   const found = merged([
     toolsSource ? scanTools(folder, toolsSource, overlay) : emptyScan,
     pythonSource ? scanPython(folder, pythonSource, overlay) : emptyScan,
@@ -167,6 +170,20 @@ function readTools(reader: Reader, isThere: boolean) {
   // What a file that cannot be read would have is not missing.
   const scan = areToolsLost ? { ...found, complete: false } : found;
   return { toolsSource, pythonSource, simulated, scan };
+}
+
+const usesTools = ({ items }: Items<Task>) => items.some(({ value }) => value.actions.length > 0);
+
+/** Notes that a domain whose tasks call tools has none, unless that is known. */
+function noteToolsMissing({ diagnostics, file }: Reader): void {
+  if (diagnostics.some(({ code }) => code.startsWith('tool/'))) return;
+  diagnostics.push({
+    ...startOf(file.file),
+    code: 'tool/file-missing',
+    severity: 'error',
+    message: `The file ${file.value.tools} does not exist, and tasks call tools.`,
+    hint: 'Create it, or name another file with `tools:` in domain.yaml.',
+  });
 }
 
 /** The files that were read, by their paths; of two kinds of one file the last. */

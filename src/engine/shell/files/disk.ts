@@ -37,14 +37,15 @@ export function writeFault(path: string, error: unknown): Fault {
       ? `${path}: the disk is full; what was recorded before is kept. Free space and run again`
       : error instanceof RefusedFile
         ? `${path}: ${message}. ${error.hint.replace(/\.$/, '')}`
-        : `${path}: can't be written (${message.split(', ')[0]})${refusals.has(code ?? '') ? chooseAnother : '; what was recorded before is kept'}`,
+        : `${path}: can't be written (${message.split(', ')[0]})${refusals.has(code ?? '') ? chooseAnother(path) : '; what was recorded before is kept'}`,
     file: path,
   });
 }
 
 /** Codes of a place that is not to be written to, so that nothing was recorded there. */
 const refusals: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR']);
-const chooseAnother = '. Choose a folder that you can write to, for example with --out';
+const chooseAnother = (path: string) =>
+  `. Choose a folder that you can write to${workFolderAround(path) ? ', for example with --out' : ''}`;
 
 /** Reads from a file or a folder. One that can't be read is a `Fault` that names it. */
 export function fromDisk<T>(path: string, read: () => T): T {

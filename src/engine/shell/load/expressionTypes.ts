@@ -25,6 +25,7 @@ import { type CodeWords, canWrite, codeWords } from '../source/codeWords.ts';
 import { closeEnough, nearest } from '../source/nearest.ts';
 import type { Bases, KnownTools } from '../source/note.ts';
 import { keysInReach, returnedKeys } from '../source/returnedKeys.ts';
+import { tablesRead } from '../source/tablesRead.ts';
 import { withDeclaredElements } from './declaredElements.ts';
 import type { Parts } from './loadedDomain.ts';
 import { wordsIn } from './taskWorld.ts';
@@ -126,8 +127,14 @@ export function domainTypes(parts: Parts, bases: Bases, known: KnownTools): Doma
       { narrowed: callOf },
     );
   };
+  const isOpen = hasUnseenWriters(parts);
+  const read = tablesRead(parts.scan);
   const written: DomainTypes['written'] = ({ place = [], fields }, name) =>
-    canWrite(parts.scan, place.length > 1 ? words.keys : noWords, place, name, fields.keys()) ? anyType : null;
+    // A table that the tools read and the database lacks is reported there.
+    (place.length === 1 && !isOpen && read.has(name)) ||
+    canWrite(parts.scan, place.length > 1 ? words.keys : noWords, place, name, fields.keys())
+      ? anyType
+      : null;
   return {
     agent,
     user,
@@ -155,7 +162,7 @@ export function domainTypes(parts: Parts, bases: Bases, known: KnownTools): Doma
       [...words.keys].filter(
         (key) => nearest(name, [key], closeEnough(name)) !== undefined && written(of, key) !== null,
       ),
-    isOpen: hasUnseenWriters(parts),
+    isOpen,
     isKnownText: (text, isExample) =>
       words.texts.has(text) ||
       (isExample ? wordsIn(bases.agent).has(text) || wordsIn(bases.user).has(text) : writable.has(text)),

@@ -2,7 +2,6 @@ import type { ModelSeat } from '../../core/domain/seatSpec.ts';
 import { cancelled, Fault } from '../files/fault.ts';
 import { quote } from './chatAnswer.ts';
 import { isContextRefusal } from './contextLimit.ts';
-import { defaultBaseUrl } from './parseSeat.ts';
 import type { RefusedRequest } from './refusedFields.ts';
 
 /** For whom a model answers. */
@@ -42,7 +41,7 @@ export function faultOf(
     case 'unreachable':
       return infrastructure(
         'model/unreachable',
-        `${seat.baseUrl} can't be reached. Is the server running, and is the base URL right?${missingKey === null || seat.baseUrl !== defaultBaseUrl ? '' : ` ${missingKey} is not set`}`,
+        `${seat.baseUrl} can't be reached. Is the server running, and is the base URL right?`,
       );
     case 'cut':
       return infrastructure('model/cut', `${seat.baseUrl} broke off in the middle of its answer, also after retries`);
@@ -56,6 +55,14 @@ export function faultOf(
     case 'refused':
       return refusalFault(failure, seat, who, missingKey, isFirst);
   }
+}
+
+/** Returns the fault of a request that its endpoint would refuse, because it needs a key and there is none. */
+export function missingKeyFault({ baseUrl, keyName }: ModelSeat): Fault {
+  return infrastructure(
+    'model/key',
+    `${baseUrl} requires a key, and ${keyName ?? 'OPENAI_API_KEY'} is not set. Set it`,
+  );
 }
 
 function refusalFault(

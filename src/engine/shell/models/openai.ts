@@ -16,9 +16,10 @@ import type { ChatBody, ChatRequest } from './chatMessage.ts';
 import { agentBody, requestTo, withoutMedia } from './chatRequest.ts';
 import { inAnswer } from './endpointAttempt.ts';
 import { Attempts, type OnRetry } from './endpointAttempts.ts';
-import { type EndpointFailure, faultOf, type ModelPurpose, type Waited } from './endpointFaults.ts';
+import { type EndpointFailure, faultOf, type ModelPurpose, missingKeyFault, type Waited } from './endpointFaults.ts';
 import { limiterOf } from './endpointLimiter.ts';
 import { isModelCall, joinCalls, type ModelCall } from './modelCall.ts';
+import { defaultBaseUrl } from './parseSeat.ts';
 import { isBlank } from './providerError.ts';
 import { askAdapted, describeAdaptation, type RefusedRequest, reportAdaptation } from './refusedFields.ts';
 import { recordedFields } from './sentBack.ts';
@@ -160,6 +161,7 @@ export async function complete(
   onRetry: OnRetry = () => undefined,
   fixed: readonly string[] = [],
 ): Promise<Completed> {
+  if (key === '' && seat.baseUrl === defaultBaseUrl && !hasAuthorization(seat)) throw missingKeyFault(seat);
   const { answer, failure, ms, retries, request, applied } = await askAdapted(
     seat,
     requestTo(seat, body),
@@ -185,6 +187,9 @@ export async function complete(
   };
   return { answer, call };
 }
+
+const hasAuthorization = ({ headers = {} }: ModelSeat) =>
+  Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
 
 /** The outcome of a request after all attempts: a chat completion, or the reason for the failure. */
 export type Outcome = {

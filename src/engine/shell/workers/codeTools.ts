@@ -16,7 +16,7 @@ import {
 import { Fault } from '../files/fault.ts';
 import { failedOutcome } from '../rollout/effectEvents.ts';
 import type { ToolContext, ToolOutcome } from '../rollout/ports.ts';
-import { deniedAdvice, errorLocation } from './domainModules.ts';
+import { deniedText, errorLocation } from './domainModules.ts';
 import type { ReadObserver } from './readObserver.ts';
 
 export type CodeCall = {
@@ -173,9 +173,7 @@ function isToolError(error: unknown): boolean {
 function messageOf(error: unknown): string {
   if (typeof error === 'string') return error;
   if (!(error instanceof Error)) return `the tool threw ${String(error)}, which is not an Error`;
-  return (error as { readonly code?: unknown }).code === 'ERR_ACCESS_DENIED'
-    ? `access denied: ${deniedAdvice}`
-    : error.message;
+  return (error as { readonly code?: unknown }).code === 'ERR_ACCESS_DENIED' ? deniedText : error.message;
 }
 
 function placeText(error: unknown, folder: string): string {

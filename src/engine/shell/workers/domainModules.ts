@@ -194,12 +194,26 @@ function stripOrExplain(strip: Strip, folder: string, source: string, file: stri
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     const { line, column } = (isAtEnd(error) ? null : positionIn(error)) ?? endOf(source);
-    throw new DomainCodeError(`${at(folder, file, line, column)}: ${explained(error)}`, file, line);
+    const arrow = missingArrow(source, line);
+    if (arrow && /^\W*Unexpected token/m.test(error.message))
+      throw new DomainCodeError(
+        `${at(folder, file, line - 1, arrow)}: Unexpected \`=\`. Write \`=> {\` before the body of a function`,
+        file,
+        line - 1,
+      );
+    const rest = isAtEnd(error) ? '' : (source.split('\n')[line - 1]?.slice(column - 1) ?? '');
+    throw new DomainCodeError(`${at(folder, file, line, column)}: ${explained(error, rest)}`, file, line);
   }
 }
 
 /** Whether the file ended too early, which has no position. Elsewhere, the end can be one of the things expected. */
 const isAtEnd = ({ message }: Error): boolean => /(?:got '|token `)<eof>/.test(message);
+
+/** Returns the column of `=` in `) = {` at the end of the line above, which a parser reads as a default value. */
+function missingArrow(source: string, line: number): number | null {
+  const found = /\)\s*=\s*\{\s*$/.exec(source.split('\n')[line - 2] ?? '');
+  return found ? found.index + found[0].indexOf('=') + 1 : null;
+}
 
 /** The last line that has something in it. */
 function endOf(source: string): { readonly line: number; readonly column: number } {
@@ -215,13 +229,17 @@ const replacements: Readonly<Record<string, string>> = {
   'export assignment': 'Use `export`',
 };
 
-function explained(error: Error): string {
+/** @param rest the line from the place of the error on */
+function explained(error: Error, rest: string): string {
   const text =
     error.message
       .split('\n')
       .map((line) => line.trim().replace(/^x /, ''))
       .find((line) => line !== '') ?? 'is not valid TypeScript';
   const kind = /^TypeScript (.+?) is not supported in strip-only mode/.exec(text)?.[1];
+  // The parser lists every token that could follow.
+  const [word] = /^(?:[A-Za-z_$][\w$]*|\S)/.exec(rest) ?? [];
+  if (word !== undefined && /^Unexpected token\b.*\. Expected /.test(text)) return `Unexpected \`${word}\``;
   if (kind === undefined)
     return text.replaceAll(/(['`]?)<eof>\1/g, 'the end of the file').replaceAll("'ident'", 'a name');
   const article = /^[aeiou]/.test(kind) ? 'an' : 'a';
@@ -267,11 +285,11 @@ export async function importDomain(folder: string, file: string): Promise<Readon
     return (await import(pathToFileURL(file).href)) as Record<string, unknown>;
   } catch (error) {
     if (error instanceof DomainCodeError) throw error;
-    const message = messageOf(error);
+    const isDenied = (error as { readonly code?: unknown }).code === 'ERR_ACCESS_DENIED';
+    const message = isDenied ? deniedText : messageOf(error);
     const place = errorLocation(error, folder) ?? redeclaredAt(message, file);
     const where = place ? at(folder, place.file, place.line, place.column) : relative(folder, file);
-    const denied = (error as { readonly code?: unknown }).code === 'ERR_ACCESS_DENIED' ? `: ${deniedAdvice}` : '';
-    throw new DomainCodeError(`${where}: ${message}${denied}`, place?.file ?? file, place?.line);
+    throw new DomainCodeError(`${where}: ${message}`, place?.file ?? file, place?.line);
   }
 }
 
@@ -292,5 +310,5 @@ function redeclaredAt(message: string, file: string): ReturnType<typeof errorLoc
 }
 
 /** Describes what a domain's code may not do, for messages. */
-export const deniedAdvice =
-  "a domain's code can only read its own folder: it cannot read other files, write files or start processes";
+export const deniedText =
+  "access denied: a domain's code can only read its own folder: it cannot read other files, write files or start processes";

@@ -494,7 +494,7 @@ it('a tool that crashes is named with its line', async () => {
   const { all } = await findings(changed('tools.ts', 'row(db.loans, loan).back = true;', crash));
   const found = all.find(({ code }) => code === 'task/gold-fails');
   expect(found?.message).toMatch(/^The gold action return_loan crashes: .*undefined.* \(tools\.ts:29:\d+\)\.$/);
-  expect(found?.hint).toBe('Correct the tool.');
+  expect(found?.hint).toBe('Correct the tool, or the data that it reads.');
 });
 
 inFullSuite('a tool in Python that crashes is named with its line', async () => {

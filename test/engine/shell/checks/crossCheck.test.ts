@@ -51,6 +51,43 @@ it('warns of a change of mind that fills no argument, and accepts one that only 
   expect(found('order: W1', '').filter((line) => line.includes('error'))).toEqual([]);
 });
 
+it.each([
+  ['TypeScript', 'tools.ts', 'type Desk = { orders: Record<string, { status: string }> };\n', 'db.orders'],
+  ['Python', 'tools.py', '', 'db["orders"]'],
+])('names the table that the tools in %s read and the database does not have', (_, file, types, read) => {
+  const tools = file === 'tools.ts' ? {} : { 'domain.yaml': 'name: desk\npythonTools: tools.py\n' };
+  const code = `${types}${file === 'tools.ts' ? "import { defineTools } from 'rehearsal';\nconst { tool } = defineTools<{ agent: Desk }>();\n" : ''}`;
+  const loaded = load({ ...tools, [file]: `${code}x = ${read}[id]\n`, 'database.json': ordersIn('order', 3) });
+  const [found] = loaded.diagnostics.filter(({ code: each }) => each === 'database/missing-table');
+  expect(found).toMatchObject({ line: 2, column: 2, severity: 'error', fix: { title: 'Change order to orders' } });
+  expect(found?.message).toContain('reads a table orders');
+});
+
+it('accepts a missing table that the tools create or expect to be missing', () => {
+  for (const use of ['db.notes ??= {};', 'x = db.notes?.[id];', 'if (!db.notes) db.notes = {};\nx = db.notes[id];']) {
+    const loaded = load({ 'tools.ts': `x = db.orders[id];\n${use}\n`, 'database.json': ordersIn('orders', 3) });
+    expect(shown(loaded).filter((line) => line.includes('missing-table'))).toEqual([]);
+  }
+});
+
+it('names the row that lacks a field of all other rows', () => {
+  const found = (rows: number, code = '') =>
+    shown(load({ 'tools.ts': code, 'database.json': ordersIn('orders', rows, 'W2') })).filter((line) =>
+      line.includes('missing-field'),
+    );
+  expect(found(3)).toEqual(['database.json:4:2 info database/missing-field']);
+  expect(found(2)).toEqual([]);
+  expect(found(3, 'type Order = { status?: string };')).toEqual([]);
+});
+
+function ordersIn(table: string, rows: number, lacking = ''): string {
+  const each = Array.from({ length: rows }, (_, index) => {
+    const id = `W${index + 1}`;
+    return `"${id}": {"sum": 1${id === lacking ? '' : ', "status": "a"'}}`;
+  });
+  return `{\n"${table}": {\n${each.join(',\n')}\n}}\n`;
+}
+
 it('finds a field that one row has in place of the field of all other rows', () => {
   const rows = (field: string) =>
     `{\n"orders": {"W1": {"status": "a"}, "W2": {"status": "b"}},\n"rooms": {"R1": {"free": 1}, "R2": {"free": 2, "note": "old"},\n  "R3": {"${field}": 3}}\n}\n`;
@@ -61,7 +98,7 @@ it('finds a field that one row has in place of the field of all other rows', () 
     hint: 'Did you mean "free"?',
     fix: expect.anything(),
   });
-  expect(shown(load({ 'database.json': rows('seats') }))).toEqual([]);
+  expect(shown(load({ 'database.json': rows('seats') }))).toEqual(['database.json:4:4 info database/missing-field']);
 });
 
 it.each([
@@ -239,6 +276,15 @@ describe('without running any code', () => {
       'The policy has no rule confrim. Did you mean "confirm"?',
     ],
     [
+      'a mark without braces',
+      {
+        'policy.md': '# Desk\n\n- Ask for a yes. (#confirm)\n',
+        'rules.yaml': '- { rule: confirm, check: oneCall }',
+      },
+      ['rules.yaml:1:11 error rule/unknown-rule'],
+      'The policy has no rule confirm. policy.md:3 has (#confirm). Write the mark as {#confirm}.',
+    ],
+    [
       'an unknown persona',
       task(good.replace('persona: plain', 'persona: plane')),
       ['tasks/first.task.yaml:2:10 error task/unknown-persona'],
@@ -356,7 +402,7 @@ describe('without running any code', () => {
         'tasks/first.task.yaml:5:30 warning task/number-for-text',
         'tasks/first.task.yaml:7:56 warning task/untold-argument',
       ],
-      'phone is the number 791112233, and a gold action has the text "0791112233". Write it in quotes',
+      'phone is the number 791112233, and a gold action has the text "0791112233". Put the value in quotes',
     ],
     [
       'a misspelt quote of a result',

@@ -35,6 +35,12 @@ test('a folder that a person named elsewhere gets no .gitignore', () => {
   ]);
 });
 
+test('the fault for a folder outside of the work folders names no option', () => {
+  const folder = scratch();
+  writeFileSync(join(folder, 'file'), '');
+  expect(() => makeFolder(join(folder, 'file', 'desk'))).toThrow(/Choose a folder that you can write to$/);
+});
+
 test('a folder that cannot be created is one clear fault', () => {
   const folder = scratch();
   writeFileSync(join(folder, 'runs'), 'a file in its place');

@@ -1,0 +1,38 @@
+import type { Location } from '../files/diagnostic.ts';
+import { codeOf } from './codeWords.ts';
+import type { Scan } from './scan.ts';
+import { locate } from './source.ts';
+
+const reading = /(?<![\w$.])(?:db|userDb|user_db)(?:\.([A-Za-z_$][\w$]*)|\[\s*(["'])([\w-]+)\2\s*\])(?![\w$])/g;
+/** The code after a table that may be missing, that is created here, or that is a method. */
+const tolerant = /^\s*(?:\(|\?|&&|\|\||or\b|=(?!=))/;
+const asked = { before: /(?:\bif\s*\(|!|\bif|\bnot)$/, after: /^\s*(?:\)|:|and\b|else\b)/ };
+
+/**
+ * Returns where the code of the tools first reads each table, by its name. Tables that the code creates, or that it
+ * expects to be missing, are left out.
+ */
+export function tablesRead(scan: Scan): ReadonlyMap<string, Location> {
+  const found = new Map<string, Location>();
+  const optional = new Set<string>();
+  for (const source of scan.sources) {
+    const code = source.file.endsWith('.py') ? source.text.replace(/#.*$/gm, blank) : codeOf(source);
+    for (const { 0: whole, 1: member, 3: key, index } of code.matchAll(reading)) {
+      const name = member ?? key ?? '';
+      const end = index + whole.length;
+      const [before, after] = [code.slice(Math.max(0, index - 10), index).trimEnd(), code.slice(end, end + 10)];
+      if (tolerant.test(after) || (asked.before.test(before) && asked.after.test(after))) optional.add(name);
+      else if (!found.has(name)) found.set(name, locate(source, index + whole.lastIndexOf(name), name.length));
+    }
+  }
+  return new Map([...found].filter(([name]) => !optional.has(name) && !isOptional(scan, name)));
+}
+
+const blank = (text: string) => ' '.repeat(text.length);
+
+/** Whether the code of the tools declares a member as optional, or asks whether an object has it. */
+export function isOptional({ sources }: Scan, name: string): boolean {
+  const word = name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  const pattern = new RegExp(`(?<![\\w$])${word}["']?\\s*\\?\\s*:|["']${word}["']\\s+(?:not\\s+)?in\\b`);
+  return sources.some(({ text }) => pattern.test(text));
+}
