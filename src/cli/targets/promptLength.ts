@@ -5,7 +5,7 @@ import type { RolloutStarted } from '../../engine/core/events/event.ts';
 import { sum } from '../../engine/core/values/statistics.ts';
 import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { startOf } from '../../engine/shell/start.ts';
-import { trainingKeys } from '../../training/trainingKeys.ts';
+import { settingOf } from '../../training/trainingKeys.ts';
 import { askTrainer } from '../python/askTrainer.ts';
 import type { Interpreter } from '../python/pythonEnvironment.ts';
 import type { Io } from '../terminal/io.ts';
@@ -82,11 +82,6 @@ function extremesOf({ domain, tasks }: LoadedDomain): readonly [shortest: Prompt
 }
 
 const bytesOf = (text: string) => Buffer.byteLength(text);
-
-/** Returns the value of a key in the configuration of a run, or else the default of its profile. */
-function settingOf({ kind, config }: Launch, name: string): unknown {
-  return config[name] ?? trainingKeys(kind).find((key) => key.name === name)?.defaults[String(config.profile)];
-}
 
 /** Returns the tokens of prompts in the format of a run's model, and the most that the model takes. */
 async function counted(python: Interpreter, launch: Launch, prompts: readonly Prompt[], io: Io) {

@@ -2,19 +2,12 @@ import type { TrainingKind } from '../../engine/core/domain/trainingKind.ts';
 import { counted } from '../../engine/core/text/counted.ts';
 import { sum } from '../../engine/core/values/statistics.ts';
 import { fitTasks } from '../../engine/shell/load/fitness.ts';
-import { trainingKeys } from '../../training/trainingKeys.ts';
+import { settingOf } from '../../training/trainingKeys.ts';
 import { tasksInSplit } from '../options/rolloutOptions.ts';
 import type { Launch } from '../targets/target.ts';
 import type { TrainingDomain, TrainingRequest } from './trainingConfiguration.ts';
 
 type Asked = { readonly kind: TrainingKind; readonly config: Launch['config'] };
-
-/** Returns the value that a run has for a key: the configured one, or the default of its profile. */
-function settingOf({ kind, config }: Asked, name: string): unknown {
-  if (name in config) return config[name];
-  const profile = String(config['profile'] ?? 'cpu');
-  return trainingKeys(kind).find((key) => key.name === name)?.defaults[profile];
-}
 
 const evaluates = (asked: Asked) => Number(settingOf(asked, 'evaluate_every') ?? 0) > 0;
 

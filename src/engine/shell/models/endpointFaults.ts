@@ -57,7 +57,7 @@ export function faultOf(
   }
 }
 
-/** Returns the fault of a request that its endpoint would refuse, because it needs a key and there is none. */
+/** Returns the fault of a request without the key that its endpoint requires. */
 export function missingKeyFault({ baseUrl, keyName }: ModelSeat): Fault {
   return infrastructure(
     'model/key',

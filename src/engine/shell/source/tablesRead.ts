@@ -1,7 +1,7 @@
 import type { Location } from '../files/diagnostic.ts';
 import { codeOf } from './codeWords.ts';
 import type { Scan } from './scan.ts';
-import { locate } from './source.ts';
+import { locate, remembered } from './source.ts';
 
 const reading = /(?<![\w$.])(?:db|userDb|user_db)(?:\.([A-Za-z_$][\w$]*)|\[\s*(["'])([\w-]+)\2\s*\])(?![\w$])/g;
 /** The code after a table that may be missing, that is created here, or that is a method. */
@@ -13,6 +13,12 @@ const asked = { before: /(?:\bif\s*\(|!|\bif|\bnot)$/, after: /^\s*(?:\)|:|and\b
  * expects to be missing, are left out.
  */
 export function tablesRead(scan: Scan): ReadonlyMap<string, Location> {
+  return remembered(known, scan, () => tablesIn(scan));
+}
+
+const known = new WeakMap<Scan, ReadonlyMap<string, Location>>();
+
+function tablesIn(scan: Scan): ReadonlyMap<string, Location> {
   const found = new Map<string, Location>();
   const optional = new Set<string>();
   for (const source of scan.sources) {
