@@ -4,6 +4,7 @@ import { allNodes, type ForkNode, forkTreeOf, resultText } from '../debug/forkTr
 import type { ShownRecording } from '../debug/rolloutActions.ts';
 import { debugType } from '../workspace/contributions.ts';
 import { showInformationMessage } from '../workspace/messages.ts';
+import { withKeys } from './focusedRow.ts';
 
 /** A session stops, forks and is rewarded in quick succession. */
 const settleMs = 300;
@@ -16,7 +17,7 @@ export function registerForksView(): vscode.Disposable {
     showCollapseAll: false,
   });
   return vscode.Disposable.from(
-    view,
+    withKeys('rehearsal.forks', view),
     forks,
     view.onDidChangeVisibility(({ visible }) => visible && forks.refresh()),
     vscode.debug.onDidChangeActiveStackItem(() => void forks.follow()),

@@ -11,6 +11,7 @@ import type { RunWatch } from '../runs/runWatch.ts';
 import type { RecordedStep } from '../training/stepRollouts.ts';
 import { markEmpty } from '../workspace/emptyViews.ts';
 import { domainFolders, domainOfRecording, readDomain } from '../workspace/workspaceDomains.ts';
+import { withKeys } from './focusedRow.ts';
 
 export type RunNode = { readonly type: 'run'; readonly folder: string };
 export type RecordingNode = { readonly type: 'recording'; readonly rollout: RunRollout };
@@ -44,7 +45,7 @@ export function registerRunsTree(runs: RunWatch): vscode.Disposable {
   };
   hear(view.visible);
   return vscode.Disposable.from(
-    view,
+    withKeys('rehearsal.runs', view),
     view.onDidChangeVisibility(({ visible }) => {
       hear(visible);
       if (visible) tree.refresh();
