@@ -115,8 +115,10 @@ export async function compareForks(node: unknown, selected: unknown): Promise<un
 }
 
 async function pickOther(one: ForkNode | undefined): Promise<ForkNode | undefined> {
+  const isParent = ({ path }: ForkNode) => basename(path) === one?.parent?.name;
   const items = allNodes(await forks.tree())
     .filter(({ path }) => path !== one?.path)
+    .toSorted((a, b) => Number(isParent(b)) - Number(isParent(a)))
     .map((node) => ({ label: node.label, description: resultText(node), detail: node.parent?.edit ?? '', node }));
   if (items.length === 0) {
     void showInformationMessage('There is nothing to compare with yet: edit a message to make a fork.');

@@ -254,9 +254,10 @@ async function recordingItem(
   node: RecordingNode,
   domainOf: (recording: string) => Promise<LoadedDomain | undefined>,
 ): Promise<vscode.TreeItem> {
-  const [{ rolloutRow }, { readRolloutEnd }] = await Promise.all([rows(), reader()]);
+  const [{ rolloutRow }, { readParent, readRolloutEnd }] = await Promise.all([rows(), reader()]);
   const { recording } = node.rollout;
-  const row = rolloutRow(node.rollout, nameOf(recording), await readRolloutEnd(recording, domainOf));
+  const [end, parent] = await Promise.all([readRolloutEnd(recording, domainOf), readParent(recording)]);
+  const row = rolloutRow(node.rollout, nameOf(recording), end, parent);
   const item = itemOf(node, row, vscode.TreeItemCollapsibleState.None);
   item.command = { command: 'rehearsal.recording.open', title: 'Open', arguments: [node] };
   return item;
