@@ -1,8 +1,8 @@
-import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { counted } from '../engine/core/text/counted.ts';
 import { domainFolderOf } from '../engine/shell/domain/domainFolder.ts';
 import { messageOf } from '../engine/shell/files/fault.ts';
+import { nameOf } from '../engine/shell/records/recordingName.ts';
 import { acceptDraft } from './authoring/acceptDraft.ts';
 import { draftFromChat } from './authoring/draftChats.ts';
 import { importChats } from './authoring/importChats.ts';
@@ -45,6 +45,7 @@ import {
   trainConfigured,
 } from './training/startTraining.ts';
 import type { DomainNode, TaskNode } from './views/domainsTree.ts';
+import { targetRow } from './views/focusedRow.ts';
 import { compareForks } from './views/forksView.ts';
 import { pickRecording } from './views/recordingPicker.ts';
 import {
@@ -173,7 +174,7 @@ async function debugTask(
   more: Readonly<Record<string, unknown>> = {},
 ): Promise<boolean> {
   if (!mayRun('Rollouts')) return false;
-  const chosen = await taskOf(target);
+  const chosen = await taskOf(await targetRow(target));
   const folder = chosen && vscode.workspace.getWorkspaceFolder(vscode.Uri.file(chosen.domain));
   const configuration = { type: debugType, request: 'launch', name: chosen?.task ?? 'Rehearsal', ...chosen, ...more };
   return vscode.debug.startDebugging(folder, configuration, { noDebug, suppressDebugView: noDebug });
@@ -191,9 +192,10 @@ async function debugTaskWith(
   return settings === undefined ? false : debugTask(target, false, { agent, models: { agent: settings } });
 }
 
-async function taskOf(target: unknown): Promise<{ readonly domain: string; readonly task: string } | undefined> {
-  const node = target as TaskNode | undefined;
+async function taskOf(target: unknown): Promise<{ readonly domain: string; readonly task?: string } | undefined> {
+  const node = target as TaskNode | DomainNode | undefined;
   if (node?.type === 'task') return { domain: node.folder, task: node.task };
+  if (node?.type === 'domain') return { domain: node.folder };
   const file = target instanceof vscode.Uri ? target.fsPath : activeFile();
   const domain = file && domainFolderOf(file);
   if (!domain || !file) return undefined;
@@ -201,26 +203,30 @@ async function taskOf(target: unknown): Promise<{ readonly domain: string; reado
   return task ? { domain, task } : undefined;
 }
 
-/** @param target a recording, a row or a test that has one, or `noDebug` of a key binding: without a stop, what is open */
+/** @param target a recording, a row or a test that has one, or the arguments of a key binding: `noDebug` is without a stop */
 async function debugRecording(target: unknown, step: unknown): Promise<boolean> {
   if (!mayRun('Debug sessions')) return false;
   const shown = activeFile();
   const open = shown?.endsWith('.traj.jsonl') ? shown : undefined;
-  const tested = recordingOfTest(target);
-  const row = target instanceof vscode.Uri ? undefined : (target as Partial<ForkNode> | undefined)?.path;
-  const given = recordingOf(target) ?? tested?.recording ?? row;
+  const chosen = await targetRow(target);
+  const tested = recordingOfTest(chosen);
+  const row = chosen instanceof vscode.Uri ? undefined : (chosen as Partial<ForkNode> | undefined)?.path;
+  const given = recordingOf(chosen) ?? tested?.recording ?? row;
   const recording = given ?? open ?? (await pickRecording('Which recording?'));
   if (!recording) return false;
   const configuration = {
     type: debugType,
     request: 'attach',
-    name: basename(recording),
+    name: nameOf(recording),
     recording,
     // A menu gives a command more than its target.
     ...(typeof step === 'number' ? { step } : tested?.step === undefined ? {} : { step: tested.step }),
   };
   const { noDebug = false } = (target ?? {}) as { readonly noDebug?: boolean };
-  return vscode.debug.startDebugging(undefined, configuration, { noDebug, suppressDebugView: noDebug });
+  const progress = { location: vscode.ProgressLocation.Window, title: `Debugging ${nameOf(recording)}…` };
+  return vscode.window.withProgress(progress, async () =>
+    vscode.debug.startDebugging(undefined, configuration, { noDebug, suppressDebugView: noDebug }),
+  );
 }
 
 async function check(

@@ -29,6 +29,7 @@ import { registerTestExplorer } from './testing/testExplorer.ts';
 import { registerConfigurationLenses } from './training/configuration.ts';
 import { showLeftRunning } from './training/shownRuns.ts';
 import { DomainsTree } from './views/domainsTree.ts';
+import { withKeys } from './views/focusedRow.ts';
 import { registerForksView } from './views/forksView.ts';
 import { registerRunsTree } from './views/runsTree.ts';
 import { registerTrainingTree } from './views/trainingTree.ts';
@@ -64,7 +65,7 @@ export function activate(extension: vscode.ExtensionContext): void {
     vscode.window.registerWebviewPanelSerializer(dashboardType, {
       deserializeWebviewPanel: (panel) => restore(context, panel),
     }),
-    vscode.window.registerTreeDataProvider('rehearsal.domains', domains),
+    withKeys('rehearsal.domains', vscode.window.createTreeView('rehearsal.domains', { treeDataProvider: domains })),
     registerTrainingTree(),
     registerConfigurationLenses(),
     registerForksView(),

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { type RecordingsCompared, recordingsCompared } from '../../src/cli/compare/recordings.ts';
 import type { RunsCompared } from '../../src/cli/compare/runs.ts';
 import { recordingsText } from '../../src/cli/compare/text.ts';
+import type { ReportCard } from '../../src/engine/core/events/reportCard.ts';
 import { withEmptyScripts } from '../support/sampleDomains.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
@@ -228,6 +229,18 @@ describe('recordings', () => {
     expect(recordings[0].verdicts).toContainEqual(
       expect.objectContaining({ name: 'rule confirm-before-write', verdict: 'held' }),
     );
+  });
+
+  test('the steps of verdicts are those of the report card', async () => {
+    const { verdicts } = (await compared<RecordingsCompared>(join(gold, task), join(scripted, task))).recordings[1];
+    const last = readFileSync(join(scripted, task), 'utf8').trim().split('\n').at(-1) ?? '';
+    const { event } = JSON.parse(last) as { readonly event: { readonly card: ReportCard } };
+    const items = event.card.flatMap((layer) => layer.items);
+    const steps = new Map(items.map(({ name, evidence }) => [name, evidence.at(-1)]));
+    const isFirst = (at: number) => verdicts.findIndex(({ name }) => name === verdicts[at]?.name) === at;
+    const violated = verdicts.filter(({ verdict }, at) => verdict === 'violated' && isFirst(at));
+    expect(violated.map(({ step }) => step)).toEqual(violated.map(({ name }) => steps.get(name.replace(/^rule /, ''))));
+    expect(violated.map(({ name }) => name)).toContain('communicate');
   });
 
   test('what differs is named without hashes: tasks by their ids, and a text that changed in one sentence', async () => {

@@ -106,7 +106,7 @@ test.each(['Domains', 'Runs', 'Training', 'Spot Check', 'Intents', 'Forks'])(
 async function debugRecording(): Promise<void> {
   const { debug, page } = workbench;
   await workbench.showViews();
-  await pane('Runs').locator('.monaco-list-row', { hasText: 'trial 0' }).first().click();
+  await pane('Runs').locator('.monaco-list-row[aria-label*=".0, "]').first().click();
   await workbench.webviewFrame().getByRole('button', { name: 'Debug This Recording' }).click();
   await debug.paused();
   await page.locator('.debug-variables').waitFor();
@@ -127,7 +127,7 @@ test('each chart is read with its name and its values, and one with points also 
   await workbench.press('Home');
   expect(await chartsIn(dashboard)).toContainEqual([expect.anything(), 'Optimizer step 1, Reward 0.250']);
 
-  await pane('Runs').locator('.monaco-list-row', { hasText: 'trial 0' }).first().click();
+  await pane('Runs').locator('.monaco-list-row[aria-label*=".0, "]').first().click();
   const recording = workbench.webviewFrame();
   await recording.getByRole('slider').waitFor();
   expect(await chartsIn(recording)).toEqual([['Turn', expect.stringMatching(/^Before the first turn: user /)]]);

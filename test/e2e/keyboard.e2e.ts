@@ -63,11 +63,11 @@ const enter = async (view: string): Promise<void> => {
   const pane = workbench.page.locator('.pane', {
     has: workbench.page.locator(`.pane-header[aria-label^="${view}"]`),
   });
-  await run(`Rehearsal: Focus on ${view} View`);
+  await run(`Focus on ${view} View`);
   await pane.locator('.monaco-list-row').first().waitFor();
   // A debug session that ends, or a view that loads, can take the focus.
   await until(`the focus in ${view}`, async () => {
-    await run(`Rehearsal: Focus on ${view} View`);
+    await run(`Focus on ${view} View`);
     await pane.locator('.monaco-list:focus').waitFor({ timeout: 5000 });
   });
 };
@@ -76,11 +76,12 @@ test('a task of the Domains view is opened, debugged, answered differently and r
   const { debug, page } = workbench;
   await enter('Domains');
   await page.locator('.monaco-list-row', { hasText: 'mistaken-order' }).waitFor();
-  await reach('ArrowDown', /lamp-variant/);
+  await reach('ArrowDown', /mistaken-order/);
   await workbench.press('Enter');
-  await page.locator('.tab.active', { hasText: 'lamp-variant.task.yaml' }).waitFor();
-  await run('View: Focus Active Editor Group');
-  await page.locator('.editor-group-container.active .monaco-editor.focused .view-line').first().waitFor();
+  await page.locator('.tab.active', { hasText: 'cancellations.task.yaml' }).waitFor();
+  // The row with the focus is debugged, and not the task that is open.
+  await enter('Domains');
+  await reach('ArrowDown', /lamp-variant/);
   await debug.start();
   await debug.stoppedAt(rule);
   await run('Rehearsal: Edit What the Agent Says…');
@@ -122,6 +123,19 @@ test('the rows of the Runs view are opened and debugged', async () => {
   await page.locator('.tab.active', { hasText: 'fork-1.traj.jsonl' }).waitFor();
   await workbench.webviewFrame().getByRole('button', { name: 'Debug This Recording' }).waitFor();
   await chooseInMenu(/^fork 1/, 'Debug Recording');
+  await debug.paused();
+  await workbench.press('Shift+F5');
+  await debug.ended();
+  await run('View: Close All Editors');
+  await enter('Runs');
+  await reach('ArrowDown', /^fork 1/);
+  await debug.start();
+  await debug.paused();
+  await workbench.press('Shift+F5');
+  await debug.ended();
+  await enter('Forks');
+  await reach('ArrowDown', /^fork 1/);
+  await debug.start();
   await debug.paused();
   await workbench.press('Shift+F5');
   await debug.ended();

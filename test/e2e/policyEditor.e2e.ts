@@ -87,6 +87,11 @@ test('a rule is added, moved up and removed, and what is refused says why', asyn
     expect(await words.evaluate((field) => field === field.ownerDocument.activeElement)).toBe(true);
   });
   await until('the form in view', async () => expect(await isInView(form)).toBe(true));
+  await words.press('Escape');
+  await form.waitFor({ state: 'detached' });
+  const opener = section.locator('vscode-button[aria-label^="Add Rule to"]:focus');
+  await opener.waitFor();
+  await opener.press('Enter');
   await words.fill('Thank the customer at the end.');
   await form.getByRole('textbox', { name: 'Id' }).fill('confirm-before-write');
   await form.getByRole('button', { name: 'Add', exact: true }).click();

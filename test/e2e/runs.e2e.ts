@@ -92,9 +92,9 @@ test('without a run the view says how to get one, and runs come in by themselves
 test('a run opens into tasks and recordings, with who failed; a recording opens in the Trajectory view', async () => {
   await row('scripted').locator('.monaco-tl-twistie').click();
   await row('lamp-variant').locator('.monaco-tl-twistie').click();
-  await row(/trial 0.*agent failed/).waitFor();
+  await row(/lamp-variant\.0.*agent failed/).waitFor();
   await workbench.screenshot('runs-tree');
-  await row(/trial 0/).click();
+  await row(/lamp-variant\.0/).click();
   await workbench.webviewFrame().getByText('confirm-before-write').first().waitFor();
 });
 
@@ -141,12 +141,12 @@ test('a side of the comparison opens in the Trajectory view, and in the debugger
 
 test('two recordings of the view are side by side', async () => {
   await workbench.showViews();
-  await row(/trial 0/).click();
+  await row(/lamp-variant\.0/).click();
   // The recording that the click opens takes the focus, and would close the menu.
   await workbench.page.locator('.tab.active', { hasText: 'lamp-variant.0.traj.jsonl' }).waitFor();
   await workbench.webviewFrame().getByRole('button', { name: 'Debug This Recording' }).waitFor();
-  await row(/trial 1/).click({ modifiers: ['Control'] });
-  await workbench.chooseInMenu(row(/trial 1/), 'Compare Recordings…');
+  await row(/lamp-variant\.1/).click({ modifiers: ['Control'] });
+  await workbench.chooseInMenu(row(/lamp-variant\.1/), 'Compare Recordings…');
   const frame = workbench.webviewFrame();
   await frame.getByText('Two recordings').waitFor();
   await frame.getByText('trial: 0 → 1').waitFor();

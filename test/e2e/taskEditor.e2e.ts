@@ -96,7 +96,10 @@ test('a cleared id keeps the form, with the error at its field and in the file w
   const id = frame().getByLabel('Id', { exact: true });
   await id.fill('');
   const reason = frame().getByText('a task id is at most 160 letters');
-  await until('the error at the field and below the form', async () => expect(await reason.count()).toBe(2));
+  await frame()
+    .getByText(/^Line \d+: the error is shown at its field\.$/)
+    .waitFor();
+  expect(await reason.count(), 'the error, once').toBe(1);
   expect([await id.inputValue(), await id.getAttribute('aria-invalid')]).toEqual(['', 'true']);
   expect(await frame().getByLabel('Goal', { exact: true }).inputValue()).toContain('order');
   expect(await frame().getByRole('button', { name: 'Play Gold' }).isDisabled()).toBe(true);

@@ -93,6 +93,7 @@ test('the debugger starts where the recording is looked at', async () => {
   await workbench.page.locator('.debug-variables').waitFor();
   await workbench.waitForText('.pane-header[aria-label="Call Stack Section"]', 'step 15 of the recording');
   await workbench.waitForText('.debug-call-stack .monaco-list-rows', 'agent calls change_item');
+  await workbench.page.locator('.editor-group-container.active .monaco-editor.focused').waitFor();
   await workbench.debug.press('step-into');
   await workbench.debug.stoppedAt(domain.lineOf('policy.md', '{#confirm-before-write}'));
   await workbench.press('Shift+F5');

@@ -193,9 +193,13 @@ test('filters and search narrow the list, say how much is left, and are taken ba
   await view.page.getByText('Nothing in this recording matches the filters.').waitFor();
   expect(await count.textContent()).toBe('0 of 10 entries');
   expect(await view.accessibility()).toEqual([]);
-  await view.page.getByRole('button', { name: 'Show Everything' }).click();
+  await view.page.getByRole('button', { name: 'Show Everything' }).press('Enter');
   await expect.poll(() => listed(view)).toHaveLength(10);
-  await press(view, 'Control+f');
+  await view.page.locator('vscode-text-field:focus').waitFor();
+  await view.page.keyboard.type('return');
+  await view.page.getByRole('button', { name: 'Clear Filters' }).press('Enter');
+  await expect.poll(() => listed(view)).toHaveLength(10);
+  await view.page.locator('vscode-text-field:focus').waitFor();
   await view.page.keyboard.type('pending');
   await expect.poll(() => listed(view)).toEqual(['Step 1, Agent calls get_order']);
   await press(view, 'ArrowDown');

@@ -34,7 +34,7 @@ import { openDomainAt } from '../options/rolloutOptions.ts';
 import { UsageError } from '../terminal/io.ts';
 import { domainDifferences } from './domainDifferences.ts';
 
-/** One verdict of a verifier, or a violated rule, with the number of its event. */
+/** One verdict of a verifier, or a violated rule, with the step that decides it, as in the report card. */
 export type ComparedVerdict = {
   readonly name: string;
   readonly verdict: 'held' | 'violated' | 'unknown';
@@ -200,8 +200,8 @@ const ruleVerdictsIn = (lines: readonly Recorded[]): readonly RuleVerdict[] =>
 function verdictsIn(lines: readonly Recorded[], violated: ReadonlySet<string>): readonly ComparedVerdict[] {
   const verifiers = lines.flatMap(({ n, event }): ComparedVerdict[] => {
     if (event.type !== 'verdictReached' || !isDemanding(event.verdict)) return [];
-    const { verifier, detail } = event.verdict;
-    return [{ name: verifier, verdict: verdictWord(event.verdict), detail, step: n }];
+    const { verifier, detail, evidence } = event.verdict;
+    return [{ name: verifier, verdict: verdictWord(event.verdict), detail, step: evidence.at(-1) ?? n }];
   });
   const checked = ruleVerdictsIn(lines);
   const rules = [...violated].flatMap((rule) => {

@@ -1,7 +1,7 @@
-import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { counted } from '../../engine/core/text/counted.ts';
 import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
+import { nameOf } from '../../engine/shell/records/recordingName.ts';
 import { type CommandEnd, runOrTell } from '../commandLine/commandLine.ts';
 import type { Context } from '../commandLine/context.ts';
 import type { DomainNode, TaskNode } from '../views/domainsTree.ts';
@@ -25,7 +25,7 @@ export async function taskFromRecording(context: Context, target: unknown): Prom
   if (!recording) return undefined;
   const domain = await domainOfRecording(recording).catch(() => undefined);
   const named = domain === undefined ? [] : ['--domain', domain];
-  const title = `Rehearsal: drafting a task of ${basename(recording)}`;
+  const title = `Rehearsal: drafting a task of ${nameOf(recording)}`;
   const end = await runOrTell(context, title, ['draft', 'task', recording, '--print', ...named], nothingDrafted);
   if (!end) return undefined;
   const { file, text, drafts } = end.answer as unknown as Drafted;

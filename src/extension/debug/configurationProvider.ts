@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
+import { nameOf } from '../../engine/shell/records/recordingName.ts';
 import { runFileName } from '../../engine/shell/records/runFiles.ts';
 import { lastResults } from '../language/lastResult.ts';
 import { runPlacesOf, writableWorkOf } from '../runs/runPlaces.ts';
@@ -27,7 +28,7 @@ export const configurationProvider: vscode.DebugConfigurationProvider = {
     const file = activeFile();
     if (configuration.request === 'attach' || configuration.recording) return attached(configuration);
     if (!given.type && file?.endsWith('.traj.jsonl')) {
-      return attached({ ...configuration, name: basename(file), recording: file });
+      return attached({ ...configuration, name: nameOf(file), recording: file });
     }
     const domain = configuration.domain ?? (file ? domainFolderOf(file) : undefined) ?? (await pickDomain());
     if (!domain) return undefined;

@@ -61,27 +61,39 @@ export async function editReply(extension: vscode.ExtensionContext, target: unkn
   }
 }
 
-/** Offers the edit above the line where a rollout is paused. */
+/** Offers the edit above the line where a rollout is paused, and shows the whole rule of a stop at the end of a rule. */
 export function registerReplyLens(): vscode.Disposable {
   const changed = new vscode.EventEmitter<void>();
   const files: vscode.DocumentSelector = { scheme: 'file', pattern: '**/*.{md,yaml,ts,py}' };
   return vscode.Disposable.from(
     changed,
     onDidChooseFrame(() => changed.fire()),
+    vscode.debug.onDidChangeActiveStackItem(() => void revealRule()),
     vscode.languages.registerCodeLensProvider(files, {
       onDidChangeCodeLenses: changed.event,
       provideCodeLenses: async ({ uri, lineCount }) => {
-        const line = await pausedLineIn(uri);
-        if (line === undefined || line > lineCount) return [];
-        const range = new vscode.Range(line - 1, 0, line - 1, 0);
+        const { first } = (await pausedIn(uri)) ?? {};
+        if (first === undefined || first > lineCount) return [];
+        const range = new vscode.Range(first - 1, 0, first - 1, 0);
         return [new vscode.CodeLens(range, { command, title: '$(edit) Edit What the Agent Says…' })];
       },
     }),
   );
 }
 
-/** The line (from 1) of a file where the chosen frame is, once the agent has said something. */
-async function pausedLineIn(uri: vscode.Uri): Promise<number | undefined> {
+/** Scrolls to the lenses above a rule at whose end the chosen frame is: VS Code scrolls only to the line of the frame. */
+async function revealRule(): Promise<void> {
+  const editor = vscode.window.activeTextEditor;
+  const { first = 1, last = 1 } = (editor && (await pausedIn(editor.document.uri))) ?? {};
+  if (first === last) return;
+  editor?.revealRange(new vscode.Range(Math.max(0, first - 2), 0, last - 1, 0));
+}
+
+/**
+ * Returns the lines (from 1) of a file where the chosen frame is, once the agent has said something. A violation is shown
+ * at the last line of its rule, and other steps at one line.
+ */
+async function pausedIn(uri: vscode.Uri): Promise<{ readonly first: number; readonly last: number } | undefined> {
   const item = vscode.debug.activeStackItem;
   if (!(item instanceof vscode.DebugStackFrame) || item.session.type !== debugType) return undefined;
   const { frameId, session } = item;
@@ -90,7 +102,7 @@ async function pausedLineIn(uri: vscode.Uri): Promise<number | undefined> {
     const frame = stackFrames.find(({ id }) => id === frameId);
     if (!frame || !isOf(uri, frame.source?.path)) return undefined;
     const { reply }: Reply = await session.customRequest('rehearsal/reply', { frameId });
-    return reply?.line;
+    return reply ? { first: reply.line, last: frame.line } : undefined;
   } catch {
     return undefined; // a session that has just ended
   }

@@ -1,5 +1,5 @@
-import { basename } from 'node:path';
 import * as vscode from 'vscode';
+import { nameOf } from '../../engine/shell/records/recordingName.ts';
 import { debugType } from '../workspace/contributions.ts';
 import { chosenFrame, debuggedSession, doing } from './stoppedSession.ts';
 import { valueScheme } from './valueFiles.ts';
@@ -72,7 +72,7 @@ export async function replay(): Promise<boolean> {
   if (!session) return false;
   const { path: recording }: ShownRecording = await session.customRequest('rehearsal/recording');
   const { domain } = session.configuration as { readonly domain?: string };
-  const configuration = { type: debugType, request: 'attach', name: `Replay ${basename(recording)}`, recording };
+  const configuration = { type: debugType, request: 'attach', name: `Replay ${nameOf(recording)}`, recording };
   return vscode.debug.startDebugging(session.workspaceFolder, {
     ...configuration,
     ...(typeof domain === 'string' ? { domain } : {}),

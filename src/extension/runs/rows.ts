@@ -1,7 +1,7 @@
 import { passHatTasks } from '../../engine/core/evaluation/metrics.ts';
 import { basisText, endReasonText, rewardText } from '../../engine/core/events/displayText.ts';
 import { counted } from '../../engine/core/text/counted.ts';
-import { forkLabel } from '../../engine/shell/records/recordingName.ts';
+import { forkLabel, isForkName } from '../../engine/shell/records/recordingName.ts';
 import { agentNames } from '../../engine/shell/records/runFile.ts';
 import type { RolloutEnd, RunRollout, RunSummary, RunTask } from './runFolder.ts';
 
@@ -93,14 +93,23 @@ export function taskRow({ task, successes, trials, finished, unfinished, forks, 
   return { label: task, description: facts.filter(Boolean).join(' · '), tooltip: task, ...look };
 }
 
-/** The row of a rollout: its reward and, where that is not 1, who failed and why. */
-export function rolloutRow({ type, reward, endReason }: RunRollout, name: string, end: RolloutEnd | null): Row {
-  const label = type === 'fork' ? forkLabel(name) : `trial ${/\.(\d+)$/.exec(name)?.[1] ?? name}`;
+/**
+ * The row of a rollout: its reward and, where that is not 1, who failed and why.
+ * @param parent the recording that a fork comes from
+ */
+export function rolloutRow(
+  { type, reward, endReason }: RunRollout,
+  name: string,
+  end: RolloutEnd | null,
+  parent: string | null = null,
+): Row {
+  const label = forkLabel(name);
+  const of = parent !== null && isForkName(parent) ? `of ${forkLabel(parent)}` : '';
   const icon = type === 'fork' ? { icon: 'repo-forked' } : {};
   if (type !== 'finished' && end === null && endReason === null)
     return {
       label,
-      description: 'unfinished',
+      description: ['unfinished', of].filter(Boolean).join(' · '),
       tooltip: `${name} has no receipt: it was not finished`,
       ...open,
       ...icon,
@@ -110,6 +119,7 @@ export function rolloutRow({ type, reward, endReason }: RunRollout, name: string
   const facts = [
     type === 'unfinished' ? 'unfinished' : '',
     rewardText(value),
+    of,
     value === 1 || !end?.failedBy ? '' : `${end.failedBy} failed`,
     value === 1 ? '' : why,
   ];

@@ -224,6 +224,13 @@ export async function readRolloutEnd(
   };
 }
 
+/** Returns the file name of the recording that a fork comes from; null for one that is not a fork. */
+export async function readParent(recording: string): Promise<string | null> {
+  const [started] = eventIn(await firstLine(recording).catch(() => ''));
+  const parent = started?.type === 'rolloutStarted' ? started.parent : undefined;
+  return parent ? basename(parent.recording) : null;
+}
+
 function eventIn(line: string): readonly RolloutEvent[] {
   try {
     const parsed = eventSchema.safeParse((JSON.parse(line) as { readonly event?: unknown }).event);

@@ -4,6 +4,7 @@ import { allNodes, type ForkNode, forkTreeOf, resultText } from '../debug/forkTr
 import type { ShownRecording } from '../debug/rolloutActions.ts';
 import { debugType } from '../workspace/contributions.ts';
 import { showInformationMessage } from '../workspace/messages.ts';
+import { withKeys } from './focusedRow.ts';
 
 /** A session stops, forks and is rewarded in quick succession. */
 const settleMs = 300;
@@ -16,7 +17,7 @@ export function registerForksView(): vscode.Disposable {
     showCollapseAll: false,
   });
   return vscode.Disposable.from(
-    view,
+    withKeys('rehearsal.forks', view),
     forks,
     view.onDidChangeVisibility(({ visible }) => visible && forks.refresh()),
     vscode.debug.onDidChangeActiveStackItem(() => void forks.follow()),
@@ -114,8 +115,10 @@ export async function compareForks(node: unknown, selected: unknown): Promise<un
 }
 
 async function pickOther(one: ForkNode | undefined): Promise<ForkNode | undefined> {
+  const isParent = ({ path }: ForkNode) => basename(path) === one?.parent?.name;
   const items = allNodes(await forks.tree())
     .filter(({ path }) => path !== one?.path)
+    .toSorted((a, b) => Number(isParent(b)) - Number(isParent(a)))
     .map((node) => ({ label: node.label, description: resultText(node), detail: node.parent?.edit ?? '', node }));
   if (items.length === 0) {
     void showInformationMessage('There is nothing to compare with yet: edit a message to make a fork.');

@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path';
 import * as vscode from 'vscode';
-import { forkLabel, isForkName, nameOf, originName } from '../../engine/shell/records/recordingName.ts';
+import { isForkName, nameOf, originName } from '../../engine/shell/records/recordingName.ts';
 import { showInformationMessage } from '../workspace/messages.ts';
 
 type RecordingItem = vscode.QuickPickItem & { readonly path: string };
@@ -24,10 +24,11 @@ export async function pickRecording(placeHolder: string, other?: string): Promis
 
 /** Loads the readers of runs at the first call, so that activation does not wait for them. */
 async function itemsOf(files: readonly string[], other: string | undefined): Promise<readonly RecordingItem[]> {
-  const [{ readRolloutEnd, timeOfRun }, { rolloutRow, shortTime }] = await Promise.all([
+  const [{ readParent, readRolloutEnd, timeOfRun }, { rolloutRow, shortTime }] = await Promise.all([
     import('../runs/runFolder.ts'),
     import('../runs/rows.ts'),
   ]);
+  const parent = other === undefined ? null : await readParent(other);
   const times = new Map<string, Promise<Date | null>>();
   const items = await Promise.all(
     files.map(async (recording) => {
@@ -38,10 +39,14 @@ async function itemsOf(files: readonly string[], other: string | undefined): Pro
       const name = nameOf(recording);
       const type = isForkName(recording) ? ('fork' as const) : end ? ('finished' as const) : ('unfinished' as const);
       const { description } = rolloutRow({ recording, type, reward: null, endReason: null }, name, end);
-      const label = labelOf(recording);
       const facts = [description, time ? shortTime(time) : ''].filter(Boolean).join(' · ');
-      const item = { label, description: facts, detail: vscode.workspace.asRelativePath(recording), path: recording };
-      return { item, rank: rankOf(recording, other), time: time?.getTime() ?? 0 };
+      const item = {
+        label: name,
+        description: facts,
+        detail: vscode.workspace.asRelativePath(recording),
+        path: recording,
+      };
+      return { item, rank: rankOf(recording, other, parent), time: time?.getTime() ?? 0 };
     }),
   );
   return items
@@ -51,21 +56,12 @@ async function itemsOf(files: readonly string[], other: string | undefined): Pro
 
 const byName = new Intl.Collator('en', { numeric: true });
 
-/** Ranks the original of a fork first, then other forks of it, then recordings of the same task. */
-function rankOf(recording: string, other: string | undefined): number {
+/** Ranks the parent of a fork first, then its original, then other forks of that, then recordings of the same task. */
+function rankOf(recording: string, other: string | undefined, parent: string | null): number {
   if (other === undefined) return 0;
   const isRelated = dirname(recording) === dirname(other) && originName(recording) === originName(other);
-  if (isRelated) return isForkName(recording) ? 1 : 0;
-  return originOf(recording).task === originOf(other).task ? 2 : 3;
+  if (isRelated) return basename(recording) === parent ? 0 : isForkName(recording) ? 2 : 1;
+  return taskOf(recording) === taskOf(other) ? 3 : 4;
 }
 
-function originOf(recording: string): { readonly task: string; readonly trial?: string | undefined } {
-  const [, task = basename(recording), trial] = /^(.*)\.(\d+)$/.exec(originName(recording)) ?? [];
-  return { task, trial };
-}
-
-/** `lamp-variant, trial 0, fork 1`. */
-function labelOf(recording: string): string {
-  const { task, trial } = originOf(recording);
-  return [task, trial && `trial ${trial}`, isForkName(recording) && forkLabel(recording)].filter(Boolean).join(', ');
-}
+const taskOf = (recording: string) => originName(recording).replace(/\.\d+$/, '');

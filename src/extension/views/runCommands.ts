@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { readBoundedText } from '../../engine/shell/files/boundedFile.ts';
 import { messageOf } from '../../engine/shell/files/fault.ts';
+import { nameOf } from '../../engine/shell/records/recordingName.ts';
 import { failureMessage, runWithProgress } from '../commandLine/commandLine.ts';
 import type { Context } from '../commandLine/context.ts';
 import { trajectoryEditorType } from '../panels/trajectoryEditor.ts';
@@ -106,7 +107,7 @@ let waiting: string | undefined;
 export async function selectRecording(target: unknown): Promise<string | undefined> {
   waiting = recordingOf(target);
   await vscode.commands.executeCommand('setContext', 'rehearsal.recordingSelected', waiting !== undefined);
-  if (waiting) vscode.window.setStatusBarMessage(`$(check) ${basename(waiting)} is selected for comparing`, 4000);
+  if (waiting) vscode.window.setStatusBarMessage(`$(check) ${nameOf(waiting)} is selected for comparing`, 4000);
   return waiting;
 }
 
@@ -128,7 +129,7 @@ export async function compareRecordings(
   const [one, second] = given.length === 1 && waiting && waiting !== given[0] ? [waiting, given[0]] : given;
   const first = one ?? (await pickRecording('Which recording do you want to compare?'));
   if (!first) return undefined;
-  const picked = second ?? (await pickRecording(`Compare ${basename(first)} with…`, first));
+  const picked = second ?? (await pickRecording(`Compare ${nameOf(first)} with…`, first));
   if (!picked) return undefined;
   const { openComparison } = await import('../panels/comparisonPanel.ts');
   const { comparisonOrder } = await import('./recordingOrder.ts');

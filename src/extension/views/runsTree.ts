@@ -11,6 +11,7 @@ import type { RunWatch } from '../runs/runWatch.ts';
 import type { RecordedStep } from '../training/stepRollouts.ts';
 import { markEmpty } from '../workspace/emptyViews.ts';
 import { domainFolders, domainOfRecording, readDomain } from '../workspace/workspaceDomains.ts';
+import { withKeys } from './focusedRow.ts';
 
 export type RunNode = { readonly type: 'run'; readonly folder: string };
 export type RecordingNode = { readonly type: 'recording'; readonly rollout: RunRollout };
@@ -44,7 +45,7 @@ export function registerRunsTree(runs: RunWatch): vscode.Disposable {
   };
   hear(view.visible);
   return vscode.Disposable.from(
-    view,
+    withKeys('rehearsal.runs', view),
     view.onDidChangeVisibility(({ visible }) => {
       hear(visible);
       if (visible) tree.refresh();
@@ -253,9 +254,10 @@ async function recordingItem(
   node: RecordingNode,
   domainOf: (recording: string) => Promise<LoadedDomain | undefined>,
 ): Promise<vscode.TreeItem> {
-  const [{ rolloutRow }, { readRolloutEnd }] = await Promise.all([rows(), reader()]);
+  const [{ rolloutRow }, { readParent, readRolloutEnd }] = await Promise.all([rows(), reader()]);
   const { recording } = node.rollout;
-  const row = rolloutRow(node.rollout, nameOf(recording), await readRolloutEnd(recording, domainOf));
+  const [end, parent] = await Promise.all([readRolloutEnd(recording, domainOf), readParent(recording)]);
+  const row = rolloutRow(node.rollout, nameOf(recording), end, parent);
   const item = itemOf(node, row, vscode.TreeItemCollapsibleState.None);
   item.command = { command: 'rehearsal.recording.open', title: 'Open', arguments: [node] };
   return item;

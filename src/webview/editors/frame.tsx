@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import type { Json } from '../../engine/core/values/json.ts';
 import type { EditorContent, FileProblem, FromEditor, Ran, Shown, ValuePath } from '../messages/editorMessages.ts';
 import type { Bridge } from '../parts/bridge.ts';
@@ -97,7 +97,15 @@ export function EditorFrame<Content extends EditorContent>(props: FrameProps<Con
           <Errors.Provider value={shown.errors}>{children(content as Content, { ...editor, shown })}</Errors.Provider>
         </Refusal.Provider>
       )}
-      {problem && <Problem problem={problem} noun={broken ? 'file' : noun} hasForm={content !== null} ask={ask} />}
+      {problem && (
+        <Problem
+          problem={problem}
+          noun={broken ? 'file' : noun}
+          hasForm={content !== null}
+          errors={shown.errors}
+          ask={ask}
+        />
+      )}
     </main>
   );
 }
@@ -105,17 +113,24 @@ export function EditorFrame<Content extends EditorContent>(props: FrameProps<Con
 type ProblemProps = {
   readonly problem: FileProblem;
   readonly noun: string;
-  /** Whether the form is shown above, with the problem at its field. */
+  /** Whether the form is shown above. */
   readonly hasForm: boolean;
+  readonly errors: Shown['errors'];
   readonly ask: Ask;
 };
 
-function Problem({ problem: { message, line }, noun, hasForm, ask }: ProblemProps): JSX.Element {
+function Problem({ problem: { message, line }, noun, hasForm, errors, ask }: ProblemProps): JSX.Element {
+  const own = errors.find((error) => message.startsWith(error.message))?.message;
+  const [isAtField, setIsAtField] = useState(false);
+  useLayoutEffect(() => {
+    const atFields = [...document.querySelectorAll('.field-problem')].map(({ textContent }) => textContent);
+    setIsAtField(own !== undefined && atFields.some((text) => text.includes(own)));
+  }, [own]);
   return (
     <div class={hasForm ? 'error-box below-form' : 'error-box'} role={hasForm ? 'status' : 'alert'}>
       <p>
         {line > 0 && `Line ${line}: `}
-        {message}
+        {isAtField ? 'the error is shown at its field.' : message}
       </p>
       {line > 0 && (
         <>

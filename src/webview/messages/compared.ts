@@ -162,6 +162,7 @@ export const recordingsComparedSchema = z.object({
       event: z.int(),
       edits: z.tuple([z.nullable(z.string()), z.nullable(z.string())]),
       origin: z.string(),
+      between: z.tuple([z.array(z.string()), z.array(z.string())]),
     }),
   ),
   divergence: z.nullable(divergenceSchema),

@@ -112,6 +112,12 @@ function speakerOf(event: RolloutEvent): Speaker {
   return 'engine';
 }
 
+/** Returns the numbers of the steps of an entry: verdicts and the debugger name each of them. */
+export function stepsText({ n, steps }: Pick<Entry, 'n' | 'steps'>): string {
+  const last = steps.at(-1)?.n ?? n;
+  return last === n ? `step ${n}` : `steps ${n} to ${last}`;
+}
+
 /** Returns the call of an entry; null if the entry is not a call. */
 export function callOf({ steps }: Pick<Entry, 'steps'>): {
   readonly name: string;

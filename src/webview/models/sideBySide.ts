@@ -1,6 +1,7 @@
 import { endedByPerson, endReasonText, forkText, isEndedByPerson } from '../../engine/core/events/displayText.ts';
 import type { AlignedRow, ComparedRecording, RecordingsCompared } from '../messages/compared.ts';
 import { duration } from './duration.ts';
+import { recordingName } from './recordingName.ts';
 
 /** Rows before the first difference that are shown for their context. */
 const context = 3;
@@ -40,7 +41,8 @@ export function partingText(
 ): string {
   const [first, second] = recordings;
   if (first.path === second.path) return 'Both sides show the same recording.';
-  const related = fork ? `${forkText(fork, [fileOf(first.path), fileOf(second.path)], [one, other])} ` : '';
+  const names = [recordingName(first.path), recordingName(second.path)] as const;
+  const related = fork ? `${forkText(named(fork), names, [one, other])} ` : '';
   if (!divergence) return `${related}The conversations and calls are identical.`;
   const [left = '', right = ''] = divergence.steps.map((step) => (step === null ? 'the end' : `step ${step}`));
   const what = { user: 'the user speaks', agent: 'the agent acts', result: 'a tool answers', end: 'the rollout ends' };
@@ -48,7 +50,13 @@ export function partingText(
   return `${related}They diverge at ${at}, where ${what[divergence.what]} differently.`;
 }
 
-const fileOf = (path: string): string => path.split(/[\\/]/).at(-1) ?? '';
+type Fork = NonNullable<RecordingsCompared['fork']>;
+
+/** Returns how two recordings are related, by the names of recordings and not of their files. */
+function named({ origin, between: [before, behind], ...fork }: Fork): Fork {
+  const between: Fork['between'] = [before.map(recordingName), behind.map(recordingName)];
+  return { ...fork, origin: recordingName(origin), between };
+}
 
 /** Whether a recording has no end: its rollout was stopped or is still running. */
 const isOpen = ({ measure }: ComparedRecording): boolean => measure.endReason === 'cancelled';
@@ -77,9 +85,10 @@ export function lastNote(recording: ComparedRecording): string | null {
 
 /** The names of two recordings; where they have one name, as a task has at two optimizer steps, with their folders. */
 export function namesOf(paths: readonly [string, string]): readonly [string, string] {
-  const [first, second] = paths.map((path) => path.split(/[\\/]/).slice(-2)) as [string[], string[]];
-  const isOneName = first.at(-1) === second.at(-1) && paths[0] !== paths[1];
-  return isOneName ? [first.join('/'), second.join('/')] : [first.at(-1) ?? '', second.at(-1) ?? ''];
+  const [first, second] = paths;
+  const isOneName = recordingName(first) === recordingName(second) && first !== second;
+  const nameOf = (path: string) => (isOneName ? `${runOf(path)}/${recordingName(path)}` : recordingName(path));
+  return [nameOf(first), nameOf(second)];
 }
 
 /** The run that a recording is in: the name of its folder. */

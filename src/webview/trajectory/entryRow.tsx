@@ -1,7 +1,7 @@
 import { Component, type ComponentChildren, type JSX } from 'preact';
 import type { Note } from '../messages/protocol.ts';
 import { duration } from '../models/duration.ts';
-import { callOf, type Entry } from '../models/entries.ts';
+import { callOf, type Entry, stepsText } from '../models/entries.ts';
 import { namesFor } from '../models/findings.ts';
 import { type StepEntry, stepEntry } from '../models/trajectory.ts';
 import { Changes } from '../parts/changes.tsx';
@@ -130,7 +130,7 @@ function Head({
           title
         )}
       </span>
-      <span class="facts muted">{[`step ${entry.n}`, ...facts].join(' · ')}</span>
+      <span class="facts muted">{[stepsText(entry), ...facts].join(' · ')}</span>
       <span class="spacer" />
       <span class="tools">
         {children}

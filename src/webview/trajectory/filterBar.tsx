@@ -1,6 +1,7 @@
 import type { JSX, RefObject } from 'preact';
 import { type Choices, type Filter, type FilterKey, noFilter } from '../models/filter.ts';
 import { Button, Dropdown, TextField } from '../parts/controls.ts';
+import { focusSearch } from './findKey.ts';
 
 const names: Readonly<Record<FilterKey, string>> = {
   speaker: 'Speaker',
@@ -31,6 +32,11 @@ export function FilterBar({ filter, choices, shown, of, bar, onFilter, onLeave }
     else return;
     event.preventDefault();
   };
+  // The button disappears with the filters.
+  const clear = (): void => {
+    onFilter(noFilter);
+    focusSearch(bar);
+  };
   return (
     <search class="filters" aria-label="Filter the conversation" ref={bar}>
       <TextField
@@ -57,7 +63,7 @@ export function FilterBar({ filter, choices, shown, of, bar, onFilter, onLeave }
       <span class="count muted" role="status">
         {isNarrowed ? `${shown} of ${of} entries` : `${of} entries`}
       </span>
-      {isNarrowed && <Button onPress={() => onFilter(noFilter)}>Clear Filters</Button>}
+      {isNarrowed && <Button onPress={clear}>Clear Filters</Button>}
     </search>
   );
 }

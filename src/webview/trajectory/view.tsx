@@ -1,4 +1,4 @@
-import type { JSX, RefObject } from 'preact';
+import type { JSX } from 'preact';
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { choicesOf, type Filter, matching, noFilter } from '../models/filter.ts';
 import { evidenceOf, findingsOf } from '../models/findings.ts';
@@ -10,6 +10,7 @@ import type { Actions } from './actions.ts';
 import { readChoices } from './choices.ts';
 import { EntryList, type ListHandle } from './entryList.tsx';
 import { FilterBar } from './filterBar.tsx';
+import { focusSearch, useFindKey } from './findKey.ts';
 import { ReportCardPart } from './reportCard.tsx';
 import { Timeline } from './timeline.tsx';
 import { Top } from './top.tsx';
@@ -125,7 +126,12 @@ function OpenedRecording({
       />
       <div class="columns">
         {shown.length === 0 && entries.length > 0 ? (
-          <Nothing onClear={() => setFilter(noFilter)} />
+          <Nothing
+            onClear={() => {
+              setFilter(noFilter);
+              focusSearch(bar);
+            }}
+          />
         ) : (
           <EntryList
             entries={shown}
@@ -146,22 +152,6 @@ function OpenedRecording({
       </div>
     </main>
   );
-}
-
-/** `/` and Ctrl+F lead to the search, wherever the focus is. */
-function useFindKey(bar: RefObject<HTMLElement | null>): void {
-  useEffect(() => {
-    const onKeyDown = (event: KeyboardEvent): void => {
-      const isTyping = event.target instanceof HTMLElement && event.target.matches('vscode-text-field');
-      const isFind = event.key === 'f' && (event.ctrlKey || event.metaKey);
-      if (!isFind && (event.key !== '/' || isTyping)) return;
-      event.preventDefault();
-      event.stopPropagation();
-      bar.current?.querySelector<HTMLElement>('vscode-text-field')?.focus();
-    };
-    document.addEventListener('keydown', onKeyDown, { capture: true });
-    return () => document.removeEventListener('keydown', onKeyDown, { capture: true });
-  }, [bar]);
 }
 
 function Nothing({ onClear }: { readonly onClear: () => void }): JSX.Element {

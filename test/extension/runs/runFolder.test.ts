@@ -5,6 +5,7 @@ import { loadDomain } from '../../../src/engine/shell/domain/loadDomain.ts';
 import { openLedger, receiptsOfRun, signingKey } from '../../../src/engine/shell/records/ledger.ts';
 import { pageOf, rolloutRow, runRow, taskRow } from '../../../src/extension/runs/rows.ts';
 import {
+  readParent,
   readRolloutEnd,
   readRunRollouts,
   readRunSummary,
@@ -12,6 +13,7 @@ import {
   runFoldersIn,
 } from '../../../src/extension/runs/runFolder.ts';
 import { fileOf, rechained } from '../../support/recordLines.ts';
+import { started } from '../../support/rolloutEvents.ts';
 import { withEmptyScripts } from '../../support/sampleDomains.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import { rehearsal } from '../../support/terminal.ts';
@@ -152,7 +154,11 @@ test('the row of a rollout says its reward, who failed and why', async () => {
     if (!first) throw new Error('no rollout');
     return rolloutRow(first, basename(first.recording, '.traj.jsonl'), await readRolloutEnd(first.recording, deskOf));
   };
-  expect(await rowOf(gold, 'lamp-variant')).toMatchObject({ label: 'trial 0', description: 'reward 1', icon: 'pass' });
+  expect(await rowOf(gold, 'lamp-variant')).toMatchObject({
+    label: 'lamp-variant.0',
+    description: 'reward 1',
+    icon: 'pass',
+  });
   expect((await rowOf(scripted, 'lamp-variant')).description).toMatch(/^reward 0 · agent failed · rule confirm-before/);
 });
 
@@ -190,13 +196,27 @@ test('the end of a recording that is torn, empty or gone is not known', async ()
     expect(await readRolloutEnd(join(folder, name), deskOf)).toBeNull();
   const left = { recording: '', reward: null, endReason: null };
   expect(rolloutRow({ ...left, type: 'unfinished' }, 'a.0', null)).toMatchObject({
-    label: 'trial 0',
+    label: 'a.0',
     description: 'unfinished',
   });
   expect(rolloutRow({ ...left, type: 'fork' }, 'a.0.fork-1', null)).toMatchObject({
     label: 'fork 1',
     description: 'unfinished',
     icon: 'repo-forked',
+  });
+});
+
+test.each([
+  ['a.0.traj.jsonl', 'reward 1'],
+  ['a.0.fork-1.traj.jsonl', 'reward 1 · of fork 1'],
+])('the row of a fork of %s is "%s"', async (parent, description) => {
+  const recording = join(temporaryFolder('rehearsal-fork-row'), 'a.0.fork-2.traj.jsonl');
+  const start = { ...started('a'), parent: { recording: parent, event: 1, chain: '', edit: 'an edit' } };
+  writeFileSync(recording, `${JSON.stringify({ n: 0, event: start })}\n`);
+  const of = { recording, type: 'fork', reward: 1, endReason: 'userStopped' } as const;
+  expect(rolloutRow(of, 'a.0.fork-2', null, await readParent(recording))).toMatchObject({
+    label: 'fork 2',
+    description,
   });
 });
 

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { pickRecording } from '../../../src/extension/views/recordingPicker.ts';
+import { started } from '../../support/rolloutEvents.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
 type Item = { readonly label: string; readonly description: string; readonly detail: string; readonly path: string };
@@ -21,17 +22,19 @@ vi.mock('vscode', () => ({
   },
 }));
 
-/** Writes a recording; one without a reward was not finished. */
-function write(runs: string, run: string, name: string, reward?: number): string {
+/** Writes a recording; one without a reward was not finished, and one with a parent is its fork. */
+function write(runs: string, run: string, name: string, reward?: number, parent?: string): string {
   const path = join(runs, run, `${name}.traj.jsonl`);
   mkdirSync(join(runs, run), { recursive: true });
   const end = { type: 'rewarded', basis: 'evaluate', reward, reason: 'database: it differs' };
-  const events = [{ type: 'rolloutStarted' }, ...(reward === undefined ? [] : [end])];
+  const origin = { recording: `${parent}.traj.jsonl`, event: 1, chain: '', edit: 'an edit' };
+  const start = parent === undefined ? { type: 'rolloutStarted' } : { ...started('lamp'), parent: origin };
+  const events = [start, ...(reward === undefined ? [] : [end])];
   writeFileSync(path, events.map((event, n) => `${JSON.stringify({ n, event })}\n`).join(''));
   return path;
 }
 
-test('recordings are listed as in the Runs view: task, trial, reward and time, the newest run first', async () => {
+test('recordings are listed as in the Runs view: name, reward and time, the newest run first', async () => {
   const runs = temporaryFolder('rehearsal-picker');
   editor.files = [
     write(runs, '20250101-100000-desk', 'lamp.0', 0),
@@ -41,9 +44,9 @@ test('recordings are listed as in the Runs view: task, trial, reward and time, t
   expect(await pickRecording('Which?')).toBe(editor.files[2]);
   const time = expect.stringMatching(/ · \D*\d+.*$/);
   expect(editor.shown.map(({ label, description }) => [label, description])).toEqual([
-    ['lamp, trial 0', time],
-    ['lamp, trial 0, fork 1', time],
-    ['lamp, trial 0', time],
+    ['lamp.0', time],
+    ['lamp.0.fork-1', time],
+    ['lamp.0', time],
   ]);
   expect(editor.shown.map(({ description }) => description.split(' · ')[0])).toEqual([
     'unfinished',
@@ -54,13 +57,14 @@ test('recordings are listed as in the Runs view: task, trial, reward and time, t
   expect(editor.shown).toHaveLength(2);
 });
 
-test('the recordings to compare one with begin with its original, its forks and its task', async () => {
+test('the recordings to compare one with begin with its parent, its original, other forks and its task', async () => {
   const runs = temporaryFolder('rehearsal-picker');
   const [early, late] = ['20250101-100000-desk', '20250102-100000-desk'];
-  const fork = write(runs, early, 'lamp.0.fork-2', 1);
+  const fork = write(runs, early, 'lamp.0.fork-3', 1, 'lamp.0.fork-2');
   const near = [
+    write(runs, early, 'lamp.0.fork-2', 0, 'lamp.0'),
     write(runs, early, 'lamp.0', 0),
-    write(runs, early, 'lamp.0.fork-1', 1),
+    write(runs, early, 'lamp.0.fork-1', 1, 'lamp.0'),
     write(runs, late, 'lamp.0', 1),
     write(runs, early, 'lamp.1', 1),
   ];

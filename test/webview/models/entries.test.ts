@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { RolloutEvent } from '../../../src/engine/core/events/event.ts';
-import { callOf } from '../../../src/webview/models/entries.ts';
+import { callOf, stepsText } from '../../../src/webview/models/entries.ts';
 import { failed, numbered, trajectoryOf } from './recorded.ts';
 
 /** Returns a line for each entry: speaker, turn, numbers of the steps, and the call. */
@@ -25,6 +25,11 @@ it('a call has its rules, writes and result, and a message has the rules it was 
     'engine 3: 16',
     'engine 3: 17',
   ]);
+});
+
+it('an entry names all of its steps, so that the step of a verdict is found in it', () => {
+  const [, call, message] = trajectoryOf(failed).entries.map(stepsText);
+  expect([call, message]).toEqual(['steps 1 to 4', 'step 5']);
 });
 
 it("the user's own calls, and the syncs after them, are distinguished from the agent's", () => {

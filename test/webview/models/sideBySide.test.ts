@@ -56,17 +56,19 @@ describe('where they part', () => {
 
   it('is the fork’s own point where they are related', () => {
     const edit = 'the agent’s message was edited';
-    const fork = (edits: [string | null, string | null], origin: string) =>
-      text({ fork: { event: 6, edits, origin }, divergence: null });
+    const fork = (edits: [string | null, string | null], origin: string, between: string[] = []) =>
+      text({ fork: { event: 6, edits, origin, between: [[], between] }, divergence: null });
     const identical = ' The conversations and calls are identical.';
     expect([
       fork([null, edit], 'broke.1.traj.jsonl'),
       fork([edit, null], 'broke.1.traj.jsonl'),
       fork([edit, edit], 'first.traj.jsonl'),
+      fork([null, edit], 'broke.1.traj.jsonl', ['broke.1.fork-1.traj.jsonl']),
     ]).toEqual([
       `B is a fork of A after step 6: ${edit}.${identical}`,
       `A is a fork of B after step 6: ${edit}.${identical}`,
-      `A and B are forks of first.traj.jsonl, and all share the steps up to 6 (A: ${edit}; B: ${edit}).${identical}`,
+      `A and B are forks of first, and all share the steps up to 6 (A: ${edit}; B: ${edit}).${identical}`,
+      `B is a fork of broke.1.fork-1, which is a fork of A. They share the steps up to 6: ${edit}.${identical}`,
     ]);
   });
 
@@ -133,15 +135,15 @@ test('verdicts are side by side, those that differ first', () => {
 test.each([
   [
     ['/run/a.0.traj.jsonl', '/run/a.1.traj.jsonl'],
-    ['a.0.traj.jsonl', 'a.1.traj.jsonl'],
+    ['a.0', 'a.1'],
   ],
   [
     ['/run/step-000001/a.0.traj.jsonl', '/run/step-000004/a.0.traj.jsonl'],
-    ['step-000001/a.0.traj.jsonl', 'step-000004/a.0.traj.jsonl'],
+    ['step-000001/a.0', 'step-000004/a.0'],
   ],
   [
     ['/run/a.0.traj.jsonl', '/run/a.0.traj.jsonl'],
-    ['a.0.traj.jsonl', 'a.0.traj.jsonl'],
+    ['a.0', 'a.0'],
   ],
 ] as const)('recordings of one name are distinguished by their folders: %j', (paths, names) => {
   expect(namesOf(paths)).toEqual(names);

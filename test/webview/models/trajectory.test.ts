@@ -87,7 +87,7 @@ describe('headingOf', () => {
       parent: { recording: 'a.traj.jsonl', event: 7, chain: 'c', edit: 'agent message edited' },
     };
     expect(headingOf({ started: fork, rewarded: null })).toMatchObject({
-      forkOf: 'Fork of a.traj.jsonl after step 7: agent message edited',
+      forkOf: 'Fork of a after step 7: agent message edited',
       reward: null,
     });
   });

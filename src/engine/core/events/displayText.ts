@@ -79,6 +79,7 @@ type Parted = {
   readonly event: number;
   readonly edits: readonly [string | null, string | null];
   readonly origin: string;
+  readonly between: readonly [readonly string[], readonly string[]];
 };
 
 /**
@@ -87,17 +88,23 @@ type Parted = {
  * @param labels the names that the reader knows them by
  */
 export function forkText(
-  { event, edits: [left, right], origin }: Parted,
+  { event, edits: [left, right], origin, between: [before, behind] }: Parted,
   [file, other]: readonly [string, string],
   [one, two]: readonly [string, string],
 ): string {
-  if (left === null && file === origin) return `${two} is a fork of ${one} after step ${event}${behind(right)}.`;
-  if (right === null && other === origin) return `${one} is a fork of ${two} after step ${event}${behind(left)}.`;
+  if (left === null && file === origin) return descentText(two, [...behind, one], event, right);
+  if (right === null && other === origin) return descentText(one, [...before, two], event, left);
   const edited = [left && `${one}: ${left}`, right && `${two}: ${right}`].filter(Boolean).join('; ');
   return `${one} and ${two} are forks of ${origin}, and all share the steps up to ${event}${edited && ` (${edited})`}.`;
 }
 
-const behind = (edit: string | null) => (edit === null ? '' : `: ${edit}`);
+/** @param parents the recordings that a fork comes from, the nearest first */
+function descentText(fork: string, parents: readonly string[], event: number, edit: string | null): string {
+  const edited = edit === null ? '' : `: ${edit}`;
+  if (parents.length === 1) return `${fork} is a fork of ${parents[0]} after step ${event}${edited}.`;
+  const line = `${fork} is a fork of ${parents.join(', which is a fork of ')}`;
+  return `${line}. They share the steps up to ${event}${edited}.`;
+}
 
 /** Returns why a rollout has no reward, after the words that it has none. */
 export const unscoredText = (reason: string): string =>

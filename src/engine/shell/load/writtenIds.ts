@@ -4,9 +4,9 @@ import type { FileLine } from '../files/diagnostic.ts';
 /** An id that the text of a file seems to give to an item, and its line (from 1). */
 export type WrittenId = { readonly id: string; readonly line: number };
 
-/** Returns the pattern of a row in which a key names an item. */
+/** Returns the pattern of a row in which a key names an item, also by a text that is not a valid id. */
 const patternOf = (key: string) =>
-  new RegExp(`^([ \\t]*(?:-[ \\t]+)?)(?:\\{[ \\t]*)?${key}[ \\t]*:[ \\t]*["']?([^\\s"',}[\\]{]+)`);
+  new RegExp(`^([ \\t]*(?:-[ \\t]+)?)(?:\\{[ \\t]*)?${key}[ \\t]*:[ \\t]*["']?([^\\s"',}[\\]{][^"',}[\\]{]*)`);
 
 const patterns = { id: patternOf('id'), name: patternOf('name') } as const;
 
@@ -20,8 +20,11 @@ export type NamingKey = keyof typeof patterns;
  */
 export function writtenIds(text: string, key: NamingKey = 'id'): readonly WrittenId[] {
   const found = text.split('\n').flatMap((row, index) => {
-    const [, before, id] = patterns[key].exec(row) ?? [];
-    return before === undefined || id === undefined ? [] : [{ id, line: index + 1, indent: before.length }];
+    const [, before, written] = patterns[key].exec(row) ?? [];
+    const [id] = written?.split(/\s#/) ?? [];
+    return before === undefined || id === undefined
+      ? []
+      : [{ id: id.trimEnd(), line: index + 1, indent: before.length }];
   });
   const outermost = Math.min(...found.map(({ indent }) => indent));
   return found.flatMap(({ id, line, indent }) => (indent === outermost ? [{ id, line }] : []));

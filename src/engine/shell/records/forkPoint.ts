@@ -11,6 +11,8 @@ export type ForkPoint = {
   readonly edits: readonly [string | null, string | null];
   /** File name of the recording that both come from; it may be one of the two. */
   readonly origin: string;
+  /** File names of the recordings between each of them and the origin, its parent first. */
+  readonly between: readonly [readonly string[], readonly string[]];
 };
 
 /** A recording that another one comes from, the last event they share, and the edits after it, the first one first. */
@@ -27,9 +29,15 @@ export function forkPointOf(first: Opened, second: Opened): ForkPoint | null {
     const right = other.find(({ path }) => path === left.path);
     if (!right) continue;
     const event = Math.min(left.event, right.event, first.lines.length - 1, second.lines.length - 1);
-    return { event, edits: [left.edit, right.edit], origin: basename(left.path) };
+    const origin = basename(left.path);
+    return { event, edits: [left.edit, right.edit], origin, between: [between(one, left), between(other, right)] };
   }
   return null;
+}
+
+/** Returns the file names of the recordings that come before an ancestor, without the first one. */
+function between(ancestors: readonly Ancestor[], origin: Ancestor): readonly string[] {
+  return ancestors.slice(1, Math.max(1, ancestors.indexOf(origin))).map(({ path }) => basename(path));
 }
 
 /** The recording itself and those that it comes from, nearest first. */

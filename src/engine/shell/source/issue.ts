@@ -90,6 +90,8 @@ function findings(issue: Issue, path: Path, context: IssueContext): readonly Fin
       const { hint, values } = (issue.code === 'custom' ? issue.params : undefined) ?? {};
       const known = typeof values === 'function' ? (values() as readonly string[]) : [];
       const found = wrongValue(issue.input, issue.message, known, path, context);
+      // The message of a pattern says what is expected; the description of the key would repeat or blur it.
+      if (issue.code === 'invalid_format') return [{ ...found, hint: 'Change it.' }];
       return [typeof hint === 'string' ? { ...found, hint } : found];
     }
   }

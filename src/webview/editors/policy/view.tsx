@@ -214,9 +214,19 @@ function AddRule({ section, line, ask, onAdd }: AddRuleProps): JSX.Element {
   const [id, setId] = useState('');
   const [refused, press] = useRefusedPress();
   const where = section ?? 'the policy';
+  const opener = useRef<HTMLDivElement>(null);
+  const isCancelled = useRef(false);
+  useLayoutEffect(() => {
+    if (isCancelled.current) opener.current?.querySelector<HTMLElement>('vscode-button')?.focus();
+    isCancelled.current = false;
+  }, [isOpen]);
+  const cancel = (): void => {
+    isCancelled.current = true;
+    setIsOpen(false);
+  };
   if (!isOpen)
     return (
-      <div class="actions">
+      <div ref={opener} class="actions">
         <Button label={`Add Rule to ${where}`} onPress={() => setIsOpen(true)}>
           Add Rule
         </Button>
@@ -228,7 +238,12 @@ function AddRule({ section, line, ask, onAdd }: AddRuleProps): JSX.Element {
       ask({ type: 'addRule', section: line, text, id: id.trim() });
     });
   return (
-    <fieldset ref={form} class="card" aria-label={`New rule of ${where}`}>
+    <fieldset
+      ref={form}
+      class="card"
+      aria-label={`New rule of ${where}`}
+      onKeyDown={({ key }) => key === 'Escape' && cancel()}
+    >
       <TextInput label="What the agent has to do" value={text} isLong onCommit={setText} />
       <TextInput
         label="Id (optional)"
@@ -242,7 +257,7 @@ function AddRule({ section, line, ask, onAdd }: AddRuleProps): JSX.Element {
         <Button primary disabled={text.trim() === ''} onPress={add}>
           Add
         </Button>
-        <Button onPress={() => setIsOpen(false)}>Cancel</Button>
+        <Button onPress={cancel}>Cancel</Button>
       </div>
       <NotWritten reason={refused} />
     </fieldset>
