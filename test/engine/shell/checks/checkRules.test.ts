@@ -74,6 +74,15 @@ const cases: readonly (readonly [string, Files, readonly string[], string])[] = 
     'Did you mean "orders"?',
   ],
   [
+    'a table that only the types of the tools have',
+    {
+      ...rules('- rule: confirm\n  check: onlyIf\n  tools: writes\n  condition: db.vacations[args.order] == null\n'),
+      'tools.ts': String(desk['tools.ts']).replace('agent: object', 'agent: { orders: object; vacations: object }'),
+    },
+    ['rules.yaml:4:17 warning rule/unknown-table'],
+    'The database has no vacations. It has orders.',
+  ],
+  [
     'a field that no row has',
     rules('- rule: confirm\n  check: onlyIf\n  tools: writes\n  condition: db.orders[args.order].staus == null\n'),
     ['rules.yaml:4:36 error rule/unknown-field'],
