@@ -62,6 +62,12 @@ const cases: readonly (readonly [string, Files, readonly string[], string])[] = 
     'Did you mean "order"?',
   ],
   [
+    'a map in place of a list',
+    rules('- { rule: confirm, check: confirmed, names: { order: W1 } }'),
+    ['rules.yaml:1:45 error rule/wrong-type'],
+    'names is a map, but a list is expected. Write its entries on lines that begin with "- ".',
+  ],
+  [
     'phrases that are not there',
     rules('- rule: confirm\n  check: never\n  when: says(message, phrases.late)\n'),
     ['rules.yaml:3:31 error rule/unknown-phrases'],
