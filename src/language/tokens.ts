@@ -2,7 +2,7 @@ import { functionNames } from '../engine/core/expression/signature.ts';
 import type { Source } from '../engine/shell/source/source.ts';
 import { keywords, tokensOf } from './symbols/expressionText.ts';
 import { type LanguageDomain, textOf } from './symbols/languageDomain.ts';
-import { isYaml, roleAt, type SymbolKind, type YamlKind } from './symbols/roles.ts';
+import { isYaml, roleOf, type SymbolKind, type YamlKind } from './symbols/roles.ts';
 import { referencesOfFile } from './symbols/symbols.ts';
 import { placeOfSpan, type Span } from './symbols/text.ts';
 import { scalarContent, scalarsOf } from './symbols/yamlText.ts';
@@ -41,7 +41,7 @@ type Word = Span & { readonly kind: NameToken['kind']; readonly declares: false 
 /** The functions, operators and values of expressions. */
 function expressionWords(kind: YamlKind, source: Source): readonly Word[] {
   return scalarsOf(source).flatMap((scalar) => {
-    if (roleAt(kind, scalar.path, scalar.isKey)?.type !== 'expression') return [];
+    if (roleOf(kind, scalar)?.type !== 'expression') return [];
     return tokensOf(scalarContent(source, scalar)).flatMap((token): Word[] => {
       const of = wordKind(token.kind, token.text);
       if (of === null) return [];

@@ -56,6 +56,14 @@ describe('rehearsal check', () => {
     expect([tools, unasked]).toEqual([['list_books', 'add_book', 'remove_book'], []]);
   });
 
+  it('describes no tools where their code cannot be read, and reports only that', async () => {
+    const folder = folderOf(changed('tools.ts', 'export const return_loan', 'expot const return_loan'));
+    const { described, diagnostics } = JSON.parse((await rehearsal('check', folder, '--json')).out);
+    expect([described, diagnostics.map(({ code }: { readonly code: string }) => code)]).toEqual([null, ['tool/code']]);
+    const read = JSON.parse((await rehearsal('check', folderOf(lendingDesk), '--json')).out);
+    expect(read.described).toHaveLength(3);
+  });
+
   it('gives the edits of a fix as data, and the number of the sixteen', async () => {
     const { out } = await rehearsal('check', unsound(), '--static', '--json');
     const { diagnostics } = JSON.parse(out) as Json;

@@ -118,7 +118,7 @@ test('a persona under which the gold seat fails goes back to the model, and the 
   expect(existsSync(join(domain.folder, 'personas', 'gruff.persona.yaml'))).toBe(false);
   await workbench.waitForText('.tab.active', 'carer.persona');
   await workbench.runCommand('Rehearsal: Accept Draft');
-  await workbench.notification(/carer is accepted\. Evaluations and training now use it/);
+  await workbench.notification(/carer is accepted\. Tasks can name it now/);
   expect(readFileSync(join(domain.folder, 'personas', 'carer.persona.yaml'), 'utf8')).not.toContain('draft: true');
   await workbench.screenshot('model-persona');
 });

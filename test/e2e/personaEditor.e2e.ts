@@ -68,7 +68,7 @@ test('the prompt follows the form', async () => {
 test('its first messages are previewed without a model', async () => {
   await frame().getByRole('button', { name: 'Preview First Messages' }).click();
   await frame().getByRole('list', { name: 'Preview' }).getByText('Need a different address for my order.').waitFor();
-  expect(await frame().getByText('the user is agenda, the agent the gold seat').count()).toBe(1);
+  expect(await frame().getByText('with the agenda user and the gold seat').count()).toBe(1);
   await workbench.screenshot('persona-editor-preview');
 });
 
@@ -85,7 +85,7 @@ test('once the task was played, the agent says in the preview what it said then'
   const shown = async () => (await agent.allTextContents()).map((text) => text.replace(/^Agent/, ''));
   expect(said).not.toContain((await shown())[0]);
   await frame().getByRole('button', { name: 'Preview First Messages' }).click();
-  await frame().getByText(`${task}: the user is agenda, the agent as recorded.`).waitFor();
+  await frame().getByText(`${task}, with the agenda user and the agent's recorded messages`).waitFor();
   const now = await shown();
   expect(now).toEqual(said.slice(0, now.length));
   expect(await frame().getByRole('list', { name: 'Preview' }).locator('li.user').count()).toBe(3);

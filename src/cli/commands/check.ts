@@ -60,15 +60,18 @@ type Found = {
   readonly audited?: Audited | null;
   /** Whether servers and environments were left out because they are not approved. */
   readonly isUnapproved: boolean;
+  /** Whether the tools were described; else only their names are known. */
+  readonly isDescribed: boolean;
 };
 
 async function look(folder: string, options: Options, io: Io): Promise<Found> {
   const { result, fixed } = await checked(folder, options, io);
-  const { loaded, ok, isUnapproved } = result;
-  if (!options.audit) return { loaded, diagnostics: sortDiagnostics(result.diagnostics), fixed, isUnapproved };
+  const { loaded, ok, isUnapproved, isDescribed } = result;
+  const found = { loaded, fixed, isUnapproved, isDescribed };
+  if (!options.audit) return { ...found, diagnostics: sortDiagnostics(result.diagnostics) };
   const audited = ok && !isUnapproved ? await audit(loaded, { signal: io.signal, ...auditProgress(io) }) : null;
   const diagnostics = sortDiagnostics([...result.diagnostics, ...(audited?.diagnostics ?? [])]);
-  return { loaded, diagnostics, fixed, audited, isUnapproved };
+  return { ...found, diagnostics, audited };
 }
 
 /** The findings, after what can be fixed has been. */
@@ -116,7 +119,7 @@ function printJson(io: Io, result: Found): void {
     drafts: draftsOf(loaded.parts).map(({ placed }) => placed.value.id),
     tools: toolNamesOf(loaded),
     unasked: unaskedOf(result),
-    described: loaded.domain.tools,
+    described: result.isDescribed ? loaded.domain.tools : null,
     diagnostics: found,
     fixed: fixed.length,
   };

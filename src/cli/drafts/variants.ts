@@ -1,3 +1,4 @@
+import { siftByWords } from '../../authoring/drafts/contradictions.ts';
 import { modelVariants } from '../../authoring/drafts/modelVariants.ts';
 import { type Sifted, sift } from '../../authoring/drafts/soundDrafts.ts';
 import { sourceData } from '../../authoring/drafts/sourceData.ts';
@@ -67,9 +68,10 @@ async function drawnVariants(
   { count, seed }: { readonly count: number; readonly seed: string },
   io: Io,
 ): Promise<Sifted<TaskData>> {
-  const candidates = variantsOf(loaded, task, data, seed);
-  if (typeof candidates === 'string') throw new UsageError(candidates);
-  const refused: Sifted<TaskData>['refused'][number][] = [];
+  const drawn = variantsOf(loaded, task, data, seed);
+  if (typeof drawn === 'string') throw new UsageError(drawn);
+  const { sound: candidates, refused: contradictory } = siftByWords(loaded, task, drawn);
+  const refused = [...contradictory];
   let sound: readonly TaskData[] = [];
   const perRound = Math.max(candidatesPerRound, 2 * count);
   for (let round = 0; round < mostRounds && sound.length < count && !io.signal.aborted; round++) {

@@ -30,7 +30,9 @@ export async function acceptDraft(context: Context, target: unknown): Promise<bo
   const left = (end.answer['left'] ?? []) as readonly GatedDraft[];
   const obstacle = firstObstacle(left);
   if (obstacle === undefined) {
-    void showInformationMessage(`${draft.id} is accepted. Evaluations and training now use it.`);
+    const [accepted] = (end.answer['accepted'] ?? []) as readonly GatedDraft[];
+    const next = accepted?.kind === 'persona' ? 'Tasks can name it now.' : 'Evaluations and training now use it.';
+    void showInformationMessage(`${draft.id} is accepted. ${next}`);
     return true;
   }
   const { showChecked } = await import('../language/findings.ts');

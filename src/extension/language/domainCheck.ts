@@ -49,9 +49,9 @@ export async function checkDomain(
   const end = await runWithProgress(context, title, ['check', folder, ...(isAudit ? ['--audit'] : [])]);
   if (end.isCancelled) return undefined;
   const checked = answerOf(end, 'the check') as Omit<DomainCheck, 'isComplete'> & {
-    readonly described: readonly Tool[];
+    readonly described: readonly Tool[] | null;
   };
   showChecked(folder, checked.diagnostics, since);
-  client.described(folder, stamp, checked.described);
+  if (checked.described) client.described(folder, stamp, checked.described);
   return { ...checked, isComplete: true };
 }

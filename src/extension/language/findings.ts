@@ -42,10 +42,7 @@ export function forgetChecked(folder: string): void {
   checked.delete(folder);
   publish(folder);
   if (known.found.length > 0)
-    vscode.window.setStatusBarMessage(
-      `${basename(folder)} has changed, so the findings of its last check were cleared. Run "Rehearsal: Audit Domain" again.`,
-      noticeMs,
-    );
+    vscode.window.setStatusBarMessage(`Findings of the last check cleared: ${basename(folder)} has changed.`, noticeMs);
 }
 
 /** Forgets what was found in the domain of a file that has changed on the disk since it was read for that. */

@@ -1,3 +1,4 @@
+import { isExpression } from '../../engine/core/rules/confirmed.ts';
 import type { Source } from '../../engine/shell/source/source.ts';
 import { type Cursor, cursorsAt } from '../symbols/cursor.ts';
 import { type LanguageDomain, textOf, toolsOf } from '../symbols/languageDomain.ts';
@@ -79,13 +80,17 @@ function ofCursor(
   offset: number,
 ): readonly Completion[] {
   const role = roleAt(kind, cursor.path, cursor.isKey);
-  if (role?.type === 'expression') return expressionCompletions(domain, kind, source, cursor, offset);
+  const isNamed = role?.type === 'named';
+  const ofExpression =
+    isNamed || role?.type === 'expression' ? expressionCompletions(domain, kind, source, cursor, offset) : [];
+  if (role?.type === 'expression' || (isNamed && isExpression(String(cursor.scalar.value)))) return ofExpression;
   if (role?.type === 'sentence') return sentenceCompletions(domain, source, cursor, offset);
   const offers = cursor.isKey ? keyOffers(domain, kind, cursor) : valueOffers(domain, kind, cursor);
-  return offers.map((offer) => {
+  const made = offers.map((offer) => {
     const insert = offer.isSnippet ? (offer.insert ?? offer.label) : written(offer.insert ?? offer.label, cursor);
     return offered(source, cursor.span, { ...offer, insert: `${cursor.lead}${nested(insert, source, cursor)}` });
   });
+  return [...made, ...ofExpression];
 }
 
 /** A text as it has to be there: within the quotes that are written, or in its own where it needs them. */

@@ -99,7 +99,9 @@ function pathEndingAt(before: string): ExpressionPath | undefined {
  * The tools that are next to an expression: those of its check, or the one of its receipt; null where any may be meant.
  */
 function toolsBeside(source: Source, path: Cursor['path']): readonly string[] | null {
-  const { tool, tools } = (valueAt(source, path.slice(0, -1)) ?? {}) as { readonly tool?: unknown; tools?: unknown };
+  // An expression can be an entry of a list.
+  const check = path.slice(0, typeof path.at(-1) === 'number' ? -2 : -1);
+  const { tool, tools } = (valueAt(source, check) ?? {}) as { readonly tool?: unknown; tools?: unknown };
   if (typeof tool === 'string') return [tool];
   return Array.isArray(tools) && tools.length > 0 ? tools.map(String) : null;
 }

@@ -25,7 +25,7 @@ export function valueOffers(domain: LanguageDomain, kind: YamlKind, cursor: Curs
   const snippets =
     cursor.isFlow || listOf === '' ? [] : snippetsAt(kind, listOf).map((snippet) => snippetOffer(snippet, ''));
   if (role?.type === 'name' && !role.declares) return [...namesOf(domain, role.kind), ...ofSchema];
-  if (role?.type === 'argumentName') return argumentsOfAll(domain);
+  if (role?.type === 'argumentName' || role?.type === 'named') return argumentsOfAll(domain);
   if (role?.type === 'step') return stepOffers(domain, source, path);
   if (role?.type === 'place') return placeOffers(domain, cursor, kind);
   if (path.at(-2) === 'arguments' || path.at(-2) === 'known') return argumentValues(domain, cursor);
@@ -84,7 +84,7 @@ function argumentsOfAll(domain: LanguageDomain): readonly Offer[] {
   const names = new Set([...toolsOf(domain).values()].flatMap((known) => Object.keys(parametersOf(known) ?? {})));
   const all = referencesByName(domain.loaded.parts.texts, referenceContext(domain), domain);
   for (const key of all.keys()) if (key.startsWith('argument ')) names.add(key.slice(key.indexOf('.') + 1));
-  return [...names].map((label) => ({ label, kind: 'argument' }));
+  return [...names].map((label) => ({ label, kind: 'argument', rank: 1 }));
 }
 
 /** Values of an argument: what its schema lists, what the task's user knows by this name, and rows that it names. */

@@ -1,5 +1,7 @@
+import { isExpression } from '../../engine/core/rules/confirmed.ts';
 import type { Path } from '../../engine/core/values/json.ts';
 import type { TextKind } from '../../engine/shell/load/loadedDomain.ts';
+import type { YamlScalar } from './yamlText.ts';
 
 /**
  * The kinds of named things in a domain. Phrases are a list of them. A field is a place of the database for any row; a
@@ -27,6 +29,8 @@ export type Role =
   /** An argument of the call whose tool is next to the map of arguments. */
   | { readonly type: 'argument' }
   | { readonly type: 'argumentName' }
+  /** The name of an argument, or an expression. */
+  | { readonly type: 'named' }
   /** The name that a tool has on its MCP server. */
   | { readonly type: 'serverTool' }
   | { readonly type: 'expression' }
@@ -57,8 +61,9 @@ const declares = (kind: Exclude<SymbolKind, 'argument' | 'field' | 'row'>): Role
   declares: true,
 });
 const argument: Role = { type: 'argument' };
-const argumentName: Role = { type: 'argumentName' };
-const expression: Role = { type: 'expression' };
+const argumentName = { type: 'argumentName' } as const;
+const named: Role = { type: 'named' };
+const expression = { type: 'expression' } as const;
 const sentence: Role = { type: 'sentence' };
 const step: Role = { type: 'step' };
 const file: Role = { type: 'file' };
@@ -107,7 +112,7 @@ const table: Readonly<Record<YamlKind, Readonly<Record<string, Role>>>> = {
     'before.*': tool,
     'after.*': tool,
     'same.*': argumentName,
-    'names.*': argumentName,
+    'names.*': named,
     when: expression,
     condition: expression,
     onlyWhen: expression,
@@ -173,4 +178,13 @@ export function roleAt(kind: YamlKind, path: Path, isKey: boolean): Role | undef
   let branch: Branch | undefined = treeOf(kind);
   for (const part of pathInItem(kind, path)) branch = branch?.below.get(String(part)) ?? branch?.below.get('*');
   return branch?.[isKey ? 'key' : 'value'];
+}
+
+/** Returns what a key or value of a file is. An entry that can be an argument or an expression is one of the two. */
+export function roleOf(
+  kind: YamlKind,
+  { path, isKey, value }: YamlScalar,
+): Exclude<Role, { type: 'named' }> | undefined {
+  const role = roleAt(kind, path, isKey);
+  return role?.type !== 'named' ? role : isExpression(String(value)) ? expression : argumentName;
 }

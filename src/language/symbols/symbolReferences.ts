@@ -6,7 +6,7 @@ import { blanked } from '../../engine/shell/source/scan.ts';
 import { exportedVerifier } from '../../engine/shell/source/scanVerifiers.ts';
 import { remembered, type Source } from '../../engine/shell/source/source.ts';
 import { type ExpressionPath, readExpression } from './expressionText.ts';
-import { isYaml, type Role, roleAt, type SymbolKind, type YamlKind } from './roles.ts';
+import { isYaml, type Role, roleOf, type SymbolKind, type YamlKind } from './roles.ts';
 import { type Segment, type Shapes, walk } from './shape.ts';
 import type { Span } from './text.ts';
 import { scalarContent, scalarsOf, valueAt, type YamlScalar } from './yamlText.ts';
@@ -73,7 +73,7 @@ function ofScalar(
   scalar: YamlScalar,
   context: ReferenceContext,
 ): readonly SymbolReference[] {
-  const role = roleAt(kind, scalar.path, scalar.isKey);
+  const role = roleOf(kind, scalar);
   if (!role) return [];
   const text = String(scalar.isKey ? scalar.path.at(-1) : scalar.value);
   const { from, to } = scalar;

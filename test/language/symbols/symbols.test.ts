@@ -151,6 +151,20 @@ it('names have colours in the order of the text, and overlap nowhere', () => {
   }
 });
 
+it('an expression of what must be named has the colours of its parts', () => {
+  const rules = "- { rule: confirm, check: confirmed, names: [order, 'count(db.orders[args.order].status)'] }\n";
+  const domain = { loaded: load({ ...office, 'rules.yaml': rules }), described: new Map() };
+  const tokens = tokensOfFile(domain, join(domain.loaded.folder, 'rules.yaml'));
+  expect(tokens.map(({ column, length, kind }) => `${kind} ${rules.slice(column - 1, column - 1 + length)}`)).toEqual([
+    'rule confirm',
+    'argument order',
+    'function count',
+    'field orders',
+    'argument order',
+    'field status',
+  ]);
+});
+
 it('a file with faults still mentions what can be read of it', () => {
   const domain = {
     loaded: load({ ...office, 'tasks/second.task.yaml': '- id: second\n  persona: plain\n  user: [\n' }),

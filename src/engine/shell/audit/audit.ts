@@ -268,7 +268,8 @@ function judge(loaded: LoadedDomain, played: Played, isOfDomain: boolean, note: 
   noteLoosePhrases(soundOnes, parts.policy.policy.text, note);
   const agentTexts = { policy: parts.policy.policy.text, tools: loaded.domain.tools, now: loaded.file.now };
   noteSourcelessTexts(soundOnes, agentTexts, (text) => wordsIn(loaded.world.agent).has(text), note);
-  if (isOfDomain) noteUnfilledSentences(loaded, soundOnes, note);
+  // A sentence that is never said can be why a rule is violated.
+  if (isOfDomain) noteUnfilledSentences(loaded, replayed, note);
   const uncovered = diagnostics.filter(({ code }) => code === 'policy/uncovered-rule').map(({ line }) => line);
   const known = parts.policy.policy.rules.filter(({ line }) => uncovered.includes(line)).map(({ id }) => id);
   if (isOfDomain && replayed.length > 0) noteNeverEvaluated(loaded, replayed, isWhole, note);
@@ -303,7 +304,7 @@ type Known = Pick<Opening, 'loaded'> &
  */
 function isFaulty(
   replayed: Replayed,
-  { loaded: { diagnostics, file: domain }, bad, evaluated, isOfDomain, logged, isRepeated }: Known,
+  { loaded: { diagnostics, file: domain, parts }, bad, evaluated, isOfDomain, logged, isRepeated }: Known,
   note: Note,
 ): boolean {
   const { placed, first } = replayed;
@@ -316,7 +317,7 @@ function isFaulty(
   const own = diagnostics.filter(({ file, line }) => file === at.file && line >= at.line && line <= at.endLine);
   const isKnown = ({ line }: Location) => own.some((each) => each.code === 'task/gold-violates' && each.line === line);
   // What a rule says at the end often follows from an action that failed.
-  if (!failsFirst(replayed) && noteViolations(replayed, isKnown, isRepeated, note)) return true;
+  if (!failsFirst(replayed) && noteViolations(replayed, parts, isKnown, isRepeated, note)) return true;
   const isExplained = own.some(({ code }) => explaining.includes(code));
   return noteFailures(replayed, domain, { isDraft: !isOfDomain, isExplained, logged }, note);
 }

@@ -8,6 +8,7 @@ import type { RolloutEvent } from '../../core/events/event.ts';
 import { fieldsOf, type ToolCall } from '../../core/events/message.ts';
 import { filledActions } from '../../core/events/quotedResults.ts';
 import { underPresentRules } from '../../core/rollout/regrade.ts';
+import { isExpression } from '../../core/rules/confirmed.ts';
 import { contentHash } from '../../core/values/hash.ts';
 import type { Json, JsonObject } from '../../core/values/json.ts';
 import { underSource } from '../../core/verifiers/assertions.ts';
@@ -126,6 +127,7 @@ export function failsFirst({ placed, first }: Replayed): boolean {
  */
 export function noteViolations(
   { placed, first }: Replayed,
+  parts: Parts,
   isKnown: (at: Location) => boolean,
   isRepeated: (rule: string) => boolean,
   note: Note,
@@ -149,13 +151,33 @@ export function noteViolations(
         'error',
         'task/gold-violates',
         `${index < 0 ? 'The gold rollout' : 'This gold action'} violates the rule ${verdict.rule}: ${verdict.reason}.`,
-        /\bsaid\b/.test(verdict.reason)
-          ? 'Let the gold seat say it, with `propose` or `tell` for the tool under `lexicon` in domain.yaml, or correct the check.'
-          : 'Correct the actions or the check. Until then, an agent is wrong whether or not it does this.',
+        adviceOn(verdict, call?.name, parts),
       );
     }
   }
   return said.size > 0;
+}
+
+/** Returns what to do about a violation: what the gold seat did not say, it says with a sentence of the lexicon. */
+function adviceOn({ rule, check, reason }: RuleVerdict, tool: string | undefined, { rules, file }: Parts): string {
+  if (/\bsaid\b/.test(reason))
+    return 'Let the gold seat say it, with `propose` or `tell` for the tool under `lexicon` in domain.yaml, or correct the check.';
+  const names = rules.flatMap(({ value }) => (value.rule === rule && value.check === 'confirmed' ? value.names : []));
+  const [, unnamed = ''] = /^the proposal did not name (.+) with the value in the call: /.exec(reason) ?? [];
+  const isMissing = (name: string) =>
+    `, ${unnamed}, `.includes(`, ${name}, `) || reason.startsWith(`the proposal named ${name} `);
+  const missing = check === 'confirmed' ? [...new Set(names)].filter(isMissing).map(slotOf) : [];
+  if (tool !== undefined && missing.length > 0) {
+    const has = (file.value.lexicon.tools[tool]?.propose ?? []).length > 0;
+    return `${has ? 'Correct' : 'Add'} lexicon.tools.${tool}.propose in domain.yaml: a sentence that says ${missing.join(' and ')} and asks for a yes. Otherwise correct names: of the check.`;
+  }
+  return 'Correct the actions or the check. Until then, an agent is wrong whether or not it does this.';
+}
+
+/** Returns the slot of a sentence that says what a check wants named: `{slot_id.day}` for the field of a row. */
+function slotOf(name: string): string {
+  const [, argument, field] = /^db\.\w+\[args\.(\w+)\]\.(\w+)$/.exec(name) ?? [];
+  return argument !== undefined ? `{${argument}.${field}}` : isExpression(name) ? name : `{${name}}`;
 }
 
 type FailureContext = {

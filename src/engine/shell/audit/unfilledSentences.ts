@@ -31,7 +31,6 @@ function noteProposals(
   note: Note,
 ): void {
   const beside = rollouts.flatMap((made) => besideArguments(made, tool));
-  if (beside.length === 0) return;
   for (const [index, sentence] of sentences.entries()) {
     const slots = [...sentence.matchAll(/\{(\w+)\.(\w+)\}/g)];
     const missing = slots.find(
@@ -41,13 +40,18 @@ function noteProposals(
     const at = placeOf(parts.file, 'lexicon', 'tools', tool, 'propose', index);
     if (!missing || hasFinding(diagnostics, at)) continue;
     const [, argument = '', field = ''] = missing;
-    const known = new Set(beside.flatMap((each) => [...(each.get(argument) ?? [])])).difference(new Set([argument]));
+    const found = new Set(beside.flatMap((each) => [...(each.get(argument) ?? [])]));
+    const known = [...found].filter((each) => each !== argument);
     note(
       at,
       'warning',
       'domain/unknown-field',
-      `No result in the gold rollouts has ${field} next to ${argument}, so the gold seat never says this sentence.`,
-      `Next to it are ${[...known].map((each) => `{${argument}.${each}}`).join(', ')}.`,
+      found.size > 0
+        ? `No result in the gold rollouts has ${field} next to ${argument}, so the gold seat never says this sentence.`
+        : `No result before ${tool} in the gold rollouts has the value of ${argument} in a field, so {${argument}.${field}} is empty and the gold seat never says this sentence.`,
+      known.length > 0
+        ? `Next to it are ${known.map((each) => `{${argument}.${each}}`).join(', ')}.`
+        : `Let a tool that is called before return the row with ${argument} as one of its fields, or write {${argument}}.`,
     );
   }
 }
@@ -84,16 +88,16 @@ function noteReports(
 const hasFinding = (diagnostics: LoadedDomain['diagnostics'], at: Location) =>
   diagnostics.some(({ file, line }) => file === at.file && line === at.line);
 
-/** Returns the fields that earlier results have next to the arguments of each call of a tool, where some result has these. */
+/** Returns the fields that earlier results have next to the arguments of each call of a tool; none where no result has these. */
 function besideArguments(made: readonly Made[], tool: string): readonly ReadonlyMap<string, ReadonlySet<string>>[] {
   const seen: JsonObject[] = [];
   return made.flatMap(({ call, content, isError }) => {
     const rows = [...seen];
     seen.push(...objectsIn((jsonOf(content) ?? null) as Json));
     if (call.name !== tool || isError || typeof call.arguments === 'string') return [];
-    const beside = Object.entries(call.arguments).flatMap(([argument, value]) => {
+    const beside = Object.entries(call.arguments).map(([argument, value]) => {
       const own = rows.filter((row) => Object.values(row).includes(value as Json));
-      return own.length > 0 ? [[argument, new Set(own.flatMap((row) => Object.keys(row)))] as const] : [];
+      return [argument, new Set(own.flatMap((row) => Object.keys(row)))] as const;
     });
     return [new Map(beside)];
   });

@@ -132,7 +132,7 @@ export function noteField(name: string, of: ObjectType, at: Location, { kind, ty
         );
         return;
       }
-      const severity = types.isOpen ? 'warning' : 'error';
+      const severity = types.isOpen || types.isDeclared(of, name) ? 'warning' : 'error';
       say(severity, 'unknown-table', `The database has no ${name}.`, `It has ${own.join(', ')}.`);
       return;
     }

@@ -26,6 +26,8 @@ export type CheckResult = {
   readonly ok: boolean;
   /** Whether something was skipped because no one approved it yet. */
   readonly isUnapproved: boolean;
+  /** Whether the tools of the code were described: it ran and could be loaded. */
+  readonly isDescribed: boolean;
 };
 
 /** Everything that can be found wrong with a domain before a rollout. Starts nothing that needs approval and has none. */
@@ -45,7 +47,8 @@ export async function check(options: CheckOptions): Promise<CheckResult> {
   try {
     const codeTools = hasCode ? await describeTools(loaded.folder) : [];
     const externalTools = hasExternal ? ((approval ? null : await describeExternal?.(loaded)) ?? null) : [];
-    return resultOf(completeDomain(loaded, codeTools, externalTools), skipped, approval !== null);
+    const complete = completeDomain(loaded, codeTools, externalTools);
+    return { ...resultOf(complete, skipped, approval !== null), isDescribed: true };
   } catch (error) {
     return resultOf(withoutToolNames(loaded), [...skipped, loadFailure(loaded, error)], approval !== null);
   }
@@ -71,7 +74,8 @@ function withoutToolNames(loaded: LoadedDomain): LoadedDomain {
 
 function resultOf(loaded: LoadedDomain, extra: readonly Diagnostic[] = [], isUnapproved = false): CheckResult {
   const diagnostics = sortDiagnostics([...loaded.diagnostics, ...extra]);
-  return { loaded: { ...loaded, diagnostics }, diagnostics, ok: errorsOf(diagnostics).length === 0, isUnapproved };
+  const ok = errorsOf(diagnostics).length === 0;
+  return { loaded: { ...loaded, diagnostics }, diagnostics, ok, isUnapproved, isDescribed: false };
 }
 
 function notApproved({ parts }: LoadedDomain, { effects, hash }: Approval): Diagnostic {

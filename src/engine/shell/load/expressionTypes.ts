@@ -25,7 +25,7 @@ import { type CodeWords, canWrite, codeWords } from '../source/codeWords.ts';
 import { closeEnough, nearest } from '../source/nearest.ts';
 import type { Bases, KnownTools } from '../source/note.ts';
 import { keysInReach, returnedKeys } from '../source/returnedKeys.ts';
-import { tablesRead } from '../source/tablesRead.ts';
+import { usesTable } from '../source/tablesRead.ts';
 import { withDeclaredElements } from './declaredElements.ts';
 import type { Parts } from './loadedDomain.ts';
 import { wordsIn } from './taskWorld.ts';
@@ -45,6 +45,8 @@ export type DomainTypes = {
   /** The type of any object in the results of these tools. */
   readonly resultPart: (...tools: readonly (Tool | undefined)[]) => Type;
   readonly written: Readable['written'];
+  /** Whether the types of the tools declare a field or table of a database, or the code uses a field of this name. */
+  readonly isDeclared: (of: ObjectType, name: string) => boolean;
   readonly tableOf: Readable['tableOf'];
   /** Fields that no row has and that the code of the tools can write, with almost this name. */
   readonly fieldsOfCode: (of: ObjectType, name: string) => readonly string[];
@@ -128,13 +130,13 @@ export function domainTypes(parts: Parts, bases: Bases, known: KnownTools): Doma
     );
   };
   const isOpen = hasUnseenWriters(parts);
-  const read = tablesRead(parts.scan);
-  const written: DomainTypes['written'] = ({ place = [], fields }, name) =>
-    // A table that the tools read and the database lacks is reported there.
-    (place.length === 1 && !isOpen && read.has(name)) ||
-    canWrite(parts.scan, place.length > 1 ? words.keys : noWords, place, name, fields.keys())
-      ? anyType
-      : null;
+  const isDeclared: DomainTypes['isDeclared'] = ({ place = [], fields }, name) =>
+    canWrite(parts.scan, place.length > 1 ? words.keys : noWords, place, name, fields.keys());
+  const written: DomainTypes['written'] = (of, name) => {
+    // A table that the tools read and the database lacks is reported there. Declaring a table does not create it.
+    const isTable = of.place?.length === 1 && !isOpen && of.fields.size > 0;
+    return (isTable ? usesTable(parts.scan, name) : isDeclared(of, name)) ? anyType : null;
+  };
   return {
     agent,
     user,
@@ -153,6 +155,7 @@ export function domainTypes(parts: Parts, bases: Bases, known: KnownTools): Doma
     examples,
     valuesOf,
     written,
+    isDeclared,
     tableOf: (ids) => {
       if (ids.size === 0) return null;
       const found = [...tables].find(([, { object }]) => [...ids].every((id) => object?.rows?.keys.has(id)));

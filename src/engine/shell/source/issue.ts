@@ -143,7 +143,9 @@ function wrongType(
   const at = input === null ? places.key(path) : firstLine(places.value(path));
   const message = `${nameOf(path)} is ${shown(input)}, but ${wanted} is expected.`;
   const fix = typeFix(input, expected, places.value(path));
-  return { code: 'wrong-type', at, message, hint: descriptionAt(schema, path, choices) ?? example(wanted), fix };
+  // The description says what the entries are, and not that they form a list.
+  const hint = (wanted === 'a list' ? undefined : descriptionAt(schema, path, choices)) ?? example(wanted);
+  return { code: 'wrong-type', at, message, hint, fix };
 }
 
 /** A number or a truth value where a text is expected, or the other way round: only the quotes are wrong. */

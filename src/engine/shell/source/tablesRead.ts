@@ -13,12 +13,19 @@ const asked = { before: /(?:\bif\s*\(|!|\bif|\bnot)$/, after: /^\s*(?:\)|:|and\b
  * expects to be missing, are left out.
  */
 export function tablesRead(scan: Scan): ReadonlyMap<string, Location> {
-  return remembered(known, scan, () => tablesIn(scan));
+  return remembered(known, scan, () => tablesIn(scan)).read;
 }
 
-const known = new WeakMap<Scan, ReadonlyMap<string, Location>>();
+/** Whether the code of the tools reads or creates a table, or declares it as optional. */
+export function usesTable(scan: Scan, name: string): boolean {
+  const { read, optional } = remembered(known, scan, () => tablesIn(scan));
+  return read.has(name) || optional.has(name) || isOptional(scan, name);
+}
 
-function tablesIn(scan: Scan): ReadonlyMap<string, Location> {
+type Tables = { readonly read: ReadonlyMap<string, Location>; readonly optional: ReadonlySet<string> };
+const known = new WeakMap<Scan, Tables>();
+
+function tablesIn(scan: Scan): Tables {
   const found = new Map<string, Location>();
   const optional = new Set<string>();
   for (const source of scan.sources) {
@@ -31,7 +38,8 @@ function tablesIn(scan: Scan): ReadonlyMap<string, Location> {
       else if (!found.has(name)) found.set(name, locate(source, index + whole.lastIndexOf(name), name.length));
     }
   }
-  return new Map([...found].filter(([name]) => !optional.has(name) && !isOptional(scan, name)));
+  const read = new Map([...found].filter(([name]) => !optional.has(name) && !isOptional(scan, name)));
+  return { read, optional };
 }
 
 const blank = (text: string) => ' '.repeat(text.length);

@@ -74,7 +74,8 @@ function Preview({ outcome: { messages, agent, user, task } }: { readonly outcom
   return (
     <>
       <p class="muted">
-        {task}: the user is {user}, the agent {agent}.
+        {task}, with {user === 'agenda' ? 'the agenda user' : user} and{' '}
+        {agent === 'as recorded' ? "the agent's recorded messages" : agent}
       </p>
       <ol class="spoken" aria-label="Preview">
         {messages.map(({ who, text }, index) => (

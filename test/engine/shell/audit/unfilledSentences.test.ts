@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { folderOf } from '../load/domainFolder.ts';
-import { auditOnce, checkWithKnownTools } from './findings.ts';
-import { added, changed } from './lendingDesk.ts';
+import { type Files, folderOf } from '../load/domainFolder.ts';
+import { auditedBy, auditOnce, checkWithKnownTools } from './findings.ts';
+import { added, changed, lendingDesk } from './lendingDesk.ts';
 
 const lexicon = (sentence: string) =>
   added('domain.yaml', `lexicon: { tools: { renew_loan: { done: ["${sentence}"] } } }\n`);
@@ -38,4 +38,21 @@ it('a sentence that quotes a field which no result has beside an argument is rep
     'domain.yaml:3 domain/unknown-field No result in the gold rollouts has back next to loan, so the gold seat never says this sentence.',
   ]);
   expect(await proposing('Shall I renew {loan.title} until {day}?')).toEqual([]);
+});
+
+it('a proposal whose slot no gold rollout fills is reported, and what the gold seat has to say instead', async () => {
+  const checked = checkWithKnownTools();
+  const rules = changed('rules.yaml', 'names: [loan, day]', 'names: ["db.loans[args.loan].title", day]');
+  const found = (files: Files) => auditedBy(checked, folderOf({ ...files, 'rules.yaml': rules['rules.yaml'] ?? null }));
+  const proposing = (sentence: string) =>
+    added('domain.yaml', `lexicon: { tools: { renew_loan: { propose: ["${sentence}"] } } }\n`);
+  const [unfilled, violated] = await found(proposing('Shall I renew {loan.title} until {day}?'));
+  expect(unfilled).toMatchObject({ code: 'domain/unknown-field', line: 3 });
+  expect(unfilled?.message).toContain('renew_loan in the gold rollouts has the value of loan in a field');
+  expect(violated).toMatchObject({ code: 'task/gold-violates', line: 10 });
+  expect(violated?.hint).toBe(
+    'Correct lexicon.tools.renew_loan.propose in domain.yaml: a sentence that says {loan.title} and asks for a yes. Otherwise correct names: of the check.',
+  );
+  const [without] = await found(lendingDesk);
+  expect(without?.hint).toMatch(/^Add lexicon\.tools\.renew_loan\.propose in domain\.yaml: .* \{loan\.title\} and/);
 });

@@ -62,6 +62,12 @@ const cases: readonly (readonly [string, Files, readonly string[], string])[] = 
     'Did you mean "order"?',
   ],
   [
+    'a map in place of a list',
+    rules('- { rule: confirm, check: confirmed, names: { order: W1 } }'),
+    ['rules.yaml:1:45 error rule/wrong-type'],
+    'names is a map, but a list is expected. Write its entries on lines that begin with "- ".',
+  ],
+  [
     'phrases that are not there',
     rules('- rule: confirm\n  check: never\n  when: says(message, phrases.late)\n'),
     ['rules.yaml:3:31 error rule/unknown-phrases'],
@@ -72,6 +78,15 @@ const cases: readonly (readonly [string, Files, readonly string[], string])[] = 
     rules('- rule: confirm\n  check: onlyIf\n  tools: writes\n  condition: db.oders[args.order] != null\n'),
     ['rules.yaml:4:17 error rule/unknown-table'],
     'Did you mean "orders"?',
+  ],
+  [
+    'a table that only the types of the tools have',
+    {
+      ...rules('- rule: confirm\n  check: onlyIf\n  tools: writes\n  condition: db.vacations[args.order] == null\n'),
+      'tools.ts': String(desk['tools.ts']).replace('agent: object', 'agent: { orders: object; vacations: object }'),
+    },
+    ['rules.yaml:4:17 warning rule/unknown-table'],
+    'The database has no vacations. It has orders.',
   ],
   [
     'a field that no row has',

@@ -206,6 +206,11 @@ describe('accepting a draft', () => {
       (text: string) => text.replace('draft: true\n', ''),
     ],
     [
+      'the request above it goes as well',
+      `# Drafted from a.traj.jsonl: read it, correct it, and accept it.\n# Review: the goal.\n${extend('drill', 'L2')}`,
+      (text: string) => text.replace('draft: true\n', '').replace(': read it, correct it, and accept it', ''),
+    ],
+    [
       'with a comment behind it',
       extend('drill', 'L2').replace('draft: true', 'draft: true # by hand'),
       (text: string) => text.replace('draft: true # by hand\n', ''),
