@@ -183,6 +183,7 @@ async function playAll(
   const firsts = new Map<Placed<Task>, RolloutClosed>();
   const half = new Map<Sample, Repeated>();
   let samples: readonly Sample[] = [];
+  let playable: typeof tasks = [];
   await onStage(opening, [], async (stage) => {
     await playEach(
       tasks,
@@ -193,17 +194,18 @@ async function playAll(
       },
       ({ value }) => hung.leftOutTool(value) !== null,
     );
-    // The expected database of a task takes the same calls.
-    const playable = idleParts.filter(({ placed }) => isPlayable(firsts.get(placed)));
-    progress.skip(idleParts.length - playable.length);
+    // The end of every other rollout of a task makes its gold actions again, for the expected database.
+    playable = tasks.filter((placed) => firsts.has(placed) && !isHung(firsts.get(placed)?.failure ?? null));
+    const idleOnes = idleParts.filter(({ placed }) => playable.includes(placed));
+    progress.skip(idleParts.length - idleOnes.length);
     await playEach(
-      playable,
+      idleOnes,
       ({ placed }) => `empty agent's seat, ${placed.value.id}`,
       async ({ placed, basis }) =>
         void idle.push({ placed, basis, closed: await stage.play({ task: placed.value, basis, agent: doesNothing }) }),
     );
     // The tools are the domain's: its own audit tries them.
-    samples = drafts ? [] : samplesOf(loaded, inOrder(tasks, firsts));
+    samples = drafts ? [] : samplesOf(loaded, inOrder(playable, firsts));
     progress.skip(2 * (mostSamples - samples.length));
     await playEach(
       samples,
@@ -218,8 +220,7 @@ async function playAll(
     tasks.filter((placed) => firsts.get(placed)?.reward === 1),
   );
   const again = samples.filter((sample) => half.has(sample) && !isHung(half.get(sample)?.failure ?? null));
-  const replayable = tasks.filter((placed) => isPlayable(firsts.get(placed)));
-  progress.skip(tasks.length - orders.length + samples.length - again.length + tasks.length - replayable.length);
+  progress.skip(tasks.length - orders.length + samples.length - again.length + tasks.length - playable.length);
   const tried: Tried[] = drafts ? [] : [...hung.tried(loaded.domain.tools)];
   const reordered: Played['reordered'][number][] = [];
   const seconds = new Map<Placed<Task>, RolloutClosed>();
@@ -237,13 +238,13 @@ async function playAll(
       async (order) => void reordered.push({ order, closed: await playOrder(stage, order) }),
     );
     await playEach(
-      replayable.toReversed(),
+      playable.toReversed(),
       isGold,
       async (placed) => void seconds.set(placed, await stage.play({ task: placed.value, agent: 'gold' })),
     );
   });
   const replayed = inOrder(tasks, firsts).flatMap((each) => {
-    const second = isPlayable(each.first) ? seconds.get(each.placed) : each.first;
+    const second = isHung(each.first.failure) ? each.first : seconds.get(each.placed);
     return second ? [{ ...each, second }] : [];
   });
   const unplayed = tasks.flatMap((placed) => {
@@ -252,9 +253,6 @@ async function playAll(
   });
   return { rollouts: progress.played, played: { idle, replayed, tried, reordered, logged, unplayed } };
 }
-
-/** Whether a task is played further after its gold rollout: a call that reached its time limit would do so again. */
-const isPlayable = (first: RolloutClosed | undefined): boolean => first !== undefined && !isHung(first.failure);
 
 type Opening = {
   readonly loaded: LoadedDomain;
