@@ -91,7 +91,7 @@ export async function audit(loaded: LoadedDomain, options: AuditOptions): Promis
   });
   const left = played.unplayed.map(({ task, tool }) => ({
     task,
-    reason: `its gold actions call ${tool}, which reached its time limit in another rollout`,
+    reason: `gold actions call ${tool}, which reached its time limit in another rollout`,
     needsModel: false,
   }));
   return {

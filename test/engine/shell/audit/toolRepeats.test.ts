@@ -84,9 +84,7 @@ it('reports an endless loop in a tool that every task calls once, and the tasks 
     expect.stringMatching(/^tools\.ts:14 tool\/no-result renew_loan\(.*did not return within 300 ms/),
   ]);
   expect(undecided.map(({ task }) => task)).toEqual(['again-1', 'again-2']);
-  expect(undecided[0]?.reason).toBe(
-    'its gold actions call renew_loan, which reached its time limit in another rollout',
-  );
+  expect(undecided[0]?.reason).toBe('gold actions call renew_loan, which reached its time limit in another rollout');
   expect(new Set(told.map(([, total]) => total)).size).toBe(1);
   expect(told.at(-1)?.[0]).toBe(told.at(-1)?.[1]);
   // A rollout of a task that calls renew_loan would make the call at its end, for the expected database.
