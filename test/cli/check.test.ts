@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
+import { notAudited } from '../../src/cli/commands/check.ts';
 import { added, changed, lendingDesk } from '../engine/shell/audit/lendingDesk.ts';
 import { folderOf } from '../engine/shell/load/domainFolder.ts';
 import { rehearsal } from '../support/terminal.ts';
@@ -97,6 +98,12 @@ describe('rehearsal check', () => {
     const { code, out } = await rehearsal('check', folderOf(lendingDesk), '--audit');
     expect(code).toBe(0);
     expect(out).toMatch(/; no findings, audited\n$/);
+  });
+
+  it('names the tasks that are not audited for one reason on one line', () => {
+    const [hung, simulated] = ['gold actions call renew_loan', 'a model answers for a simulated tool'];
+    const undecided = ['a', 'b'].map((task) => ({ task, reason: hung })).concat({ task: 'c', reason: simulated });
+    expect(notAudited(undecided)).toEqual([`a, b: not audited, ${hung}`, `c: not audited, ${simulated}`]);
   });
 
   it('does not audit a domain that has errors', async () => {

@@ -206,6 +206,22 @@ test('another turn cap is named, of two runs and of two recordings', async () =>
   expect([pairs[0]?.settings, settings]).toEqual([['turn cap: 10 → 11'], ['turn cap: 10 → 11']]);
 });
 
+test('the turn cap of a run that an older version wrote is that of its recordings, or not known', async () => {
+  const older = join(at, 'older');
+  cpSync(desk, older, { recursive: true });
+  const file = JSON.parse(readFileSync(join(older, 'run.json'), 'utf8')) as object;
+  writeFileSync(join(older, 'run.json'), JSON.stringify({ ...file, turnCap: undefined }));
+  const same = await compared<RunsCompared>(older, desk);
+  const capped = await compared<RunsCompared>(older, join(at, 'capped'));
+  writeFileSync(join(older, 'ledger.jsonl'), '');
+  const empty = await compared<RunsCompared>(older, desk);
+  expect([same, capped, empty].map(({ pairs }) => pairs[0]?.settings)).toEqual([
+    [],
+    ['turn cap: 10 → 11'],
+    ['turn cap: not known → 10'],
+  ]);
+});
+
 describe('recordings', () => {
   test('they diverge at one step; conversation, end states, verdicts and rewards are side by side', async () => {
     const found = await compared<RecordingsCompared>(join(gold, task), join(scripted, task));

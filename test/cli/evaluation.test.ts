@@ -2,7 +2,8 @@ import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { main } from '../../src/cli/main.ts';
-import { transcriptOf } from '../../src/cli/terminal/transcript.ts';
+import { readingOrder, transcriptOf } from '../../src/cli/terminal/transcript.ts';
+import type { RolloutEvent } from '../../src/engine/core/events/event.ts';
 import { modelServer } from '../support/modelServer.ts';
 import { withEmptyScripts } from '../support/sampleDomains.ts';
 import { inFullSuite, sampled } from '../support/suite.ts';
@@ -134,6 +135,27 @@ test('a transcript says which answers were cut off', () => {
   expect(transcriptOf({ ...event, toolCalls: [] })).toEqual([
     { speaker: 'agent', text: 'I am look' },
     { speaker: 'note', text: 'this answer of the agent was cut off at the token limit' },
+  ]);
+});
+
+test('a call is read before the verdicts on it, and once', () => {
+  const call = (id: string) => ({ id, name: 'look', arguments: {} });
+  const events: readonly RolloutEvent[] = [
+    { type: 'agentReplied', content: null, toolCalls: [call('a'), call('b')] },
+    { type: 'rulesChecked', callId: 'a', verdicts: [] },
+    { type: 'toolCalled', call: call('a') },
+    { type: 'toolReturned', callId: 'a', content: '{}', isError: false },
+    { type: 'toolCalled', call: call('b') },
+    { type: 'rulesChecked', callId: null, verdicts: [] },
+  ];
+  const read = events.flatMap(readingOrder()).map((event) => `${event.type} ${'call' in event ? event.call.id : ''}`);
+  expect(read).toEqual([
+    'agentReplied ',
+    'toolCalled a',
+    'rulesChecked ',
+    'toolReturned ',
+    'toolCalled b',
+    'rulesChecked ',
   ]);
 });
 

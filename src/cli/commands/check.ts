@@ -128,12 +128,21 @@ function printJson(io: Io, result: Found): void {
   );
 }
 
+/** Returns a line for each reason why tasks were not audited. */
+export function notAudited(
+  undecided: readonly Pick<Audited['undecided'][number], 'task' | 'reason'>[],
+): readonly string[] {
+  return [...Map.groupBy(undecided, ({ reason }) => reason)].map(
+    ([reason, same]) => `${same.map(({ task }) => task).join(', ')}: not audited, ${reason}`,
+  );
+}
+
 function printText(io: Io, result: Found): void {
   const { loaded, diagnostics, fixed, audited, isUnapproved } = result;
   for (const { file, line, code, fix } of fixed)
     io.out(`fixed ${relative(io.cwd, file)}:${line} ${code} ${fix?.title ?? ''}`.trimEnd().concat('\n'));
   for (const found of diagnostics) io.out(`${formatDiagnostic(found, io.cwd)}\n`);
-  for (const { task, reason } of audited?.undecided ?? []) io.out(`${task}: not audited, ${reason}\n`);
+  for (const line of notAudited(audited?.undecided ?? [])) io.out(`${line}\n`);
   const { domain } = loaded;
   const unasked = unaskedOf(result);
   const tools = `${counted(toolNamesOf(loaded).length, 'tool')}${unasked.length > 0 ? `, those of ${unasked.map((name) => JSON.stringify(name)).join(', ')} not asked` : ''}`;

@@ -13,7 +13,6 @@ import {
   type Threshold,
 } from '../../engine/core/evaluation/gate.ts';
 import { metricsOf, type Prices } from '../../engine/core/evaluation/metrics.ts';
-import type { Failure } from '../../engine/core/events/event.ts';
 import { counted } from '../../engine/core/text/counted.ts';
 import { nameMatches } from '../../engine/core/text/literal.ts';
 import { sum } from '../../engine/core/values/statistics.ts';
@@ -56,6 +55,7 @@ import {
   throwIfTooMany,
 } from '../options/rolloutOptions.ts';
 import { unreadTasks } from '../options/unreadTasks.ts';
+import { nextRun, type RunPlace } from '../report/nextRun.ts';
 import { notRunLines } from '../report/notRun.ts';
 import { reportText } from '../report/text.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../terminal/io.ts';
@@ -327,77 +327,48 @@ function conclude(
     );
   // Where it stopped the run, the last line says so.
   if (stopped === null && isUncountable()) io.err(`${spentText(plan.meter)}\n`);
+  const place = { folder: plan.folder, domain: domain.folder, out: given.out };
   const lost = lostIn(record, crashed);
   const [first] = lost;
   if (stopped === null && first) {
     const why = reasonOf(first);
-    io.err(`${lost.length} of ${counted(planned, 'rollout')} could not be run: ${why}\n${advised(lost, plan)}\n`);
+    const next = nextRun({ type: 'lost', rollouts: lost }, place, io);
+    io.err(`${lost.length} of ${counted(planned, 'rollout')} could not be run: ${why}\n${next}\n`);
     return 2;
   }
   if (stopped === null) {
     if (plan.gate.length > 0 && !isUndecided(plan.gate, metrics)) return missed.length > 0 ? 1 : 0;
-    const isUnscored = reportUnscored(record.rollouts, planned, domain, io);
-    const isLeft = reportLeft(record, io);
+    const isUnscored = reportUnscored(record.rollouts, planned, place, io);
+    const isLeft = reportLeft(record, place, io);
     return isUnscored || isLeft || plan.gate.length > 0 ? 2 : 0;
   }
   const why = stopped === 'budget' ? spentText(plan.meter) : 'cancelled';
-  // A new folder without a recording is removed.
-  const next = hasRecordings ? `Resume with: ${resumeCommand(plan, given, io)}` : 'Run the command again';
+  const next = nextRun({ type: 'stopped', hasRecordings }, place, io);
   io.err(`${why}: ${done} of ${counted(planned, 'rollout')} ${planned === 1 ? 'is' : 'are'} finished. ${next}\n`);
   return 2;
 }
 
-/** Returns the command that a person typed, with the folder of its run. */
-function resumeCommand({ folder }: Plan, { out }: Options, { typed = [], cwd }: Io): string {
-  const words = out === undefined ? [...typed, '--out', relative(cwd, folder) || '.'] : typed;
-  return `npx rehearsal ${words.map(shellWord).join(' ')}`;
-}
-
 /** Reports that rollouts which the run plans are left. Returns whether there are any. */
-function reportLeft({ notRun, file }: RunRecord, { err }: Io): boolean {
+function reportLeft({ notRun, file }: RunRecord, place: RunPlace, io: Io): boolean {
   const left = notRun.filter(({ trial }) => trial !== null).length;
   if (left === 0) return false;
   const planned = sum([...plannedTrials(file).values()]);
-  err(
-    `incomplete: ${left} of ${counted(planned, 'planned rollout')} ${left === 1 ? 'is' : 'are'} not finished. Choose all tasks of the run and ${counted(file.trials, 'trial')} to finish it\n`,
+  const next = nextRun({ type: 'left', trials: file.trials }, place, io);
+  io.err(
+    `incomplete: ${left} of ${counted(planned, 'planned rollout')} ${left === 1 ? 'is' : 'are'} not finished. ${next}\n`,
   );
   return true;
 }
 
-/** Returns what to do about rollouts that could not be run. */
-function advised(
-  lost: readonly { readonly task: string; readonly trial: number; readonly failure: Failure | null }[],
-  { folder }: Plan,
-): string {
-  const of = lost.flatMap(({ failure }) => (failure?.who === 'environment' ? failure.code : []));
-  const out = shellWord(folder);
-  if (of.some((code) => !code.startsWith('task/')))
-    return 'Correct the domain and run again with another --out: this run has rollouts of the domain as it was';
-  if (of.length > 0) return `Correct the task and run what is left with --out ${out}`;
-  const final = finalRollouts(folder);
-  const isFinal = lost.some(({ task, trial }) => final.has(rolloutName({ id: task }, trial)));
-  return `Run ${pronoun(lost)} again with --out ${out}${isFinal ? ' --retry-unscored 1' : ''}`;
-}
-
-const pronoun = ({ length }: readonly unknown[]) => (length === 1 ? 'it' : 'them');
-
 /** Says that rollouts have no reward, although the models and servers were there. Returns whether there are any. */
-function reportUnscored(
-  rollouts: RunRecord['rollouts'],
-  planned: number,
-  { folder }: LoadedDomain,
-  { cwd, err }: Io,
-): boolean {
+function reportUnscored(rollouts: RunRecord['rollouts'], planned: number, place: RunPlace, io: Io): boolean {
   const unscored = rollouts.filter(({ reward }) => reward === null);
   const first = unscored.find(({ failedBy }) => failedBy === 'environment') ?? unscored[0];
   if (!first) return false;
-  const check = `npx rehearsal check ${shellWord(relative(cwd, folder) || '.')} --audit`;
-  const advice =
-    first.failedBy === 'environment'
-      ? `Find the error in the domain with: ${check}`
-      : `Run ${pronoun(unscored)} again with --retry-unscored 1`;
-  err(
-    `${unscored.length} of ${counted(planned, 'rollout')} could not be scored: ${first.task}: ${reasonOf(first)}\n${advice}\n`,
+  const isEnvironment = first.failedBy === 'environment';
+  const next = nextRun({ type: 'unscored', rollouts: unscored, isEnvironment }, place, io);
+  io.err(
+    `${unscored.length} of ${counted(planned, 'rollout')} could not be scored: ${first.task}: ${reasonOf(first)}\n${next}\n`,
   );
   return true;
 }

@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { domainBeside } from '../../engine/shell/domain/domainBeside.ts';
-import { eventInWords } from '../../engine/shell/domain/reasonInWords.ts';
 import { withDrafts } from '../../engine/shell/load/drafts.ts';
 import { hasSources, type LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import {
@@ -12,7 +11,6 @@ import {
 } from '../../engine/shell/records/recording.ts';
 import { isRecording, recordingEnding } from '../../engine/shell/records/recordingName.ts';
 import { requestNamed, sentRequests } from '../../engine/shell/records/sentRequests.ts';
-import { guardReader } from '../../engine/shell/records/stepNotes.ts';
 import { replayRecording } from '../../engine/shell/replay.ts';
 import { firstDifference } from '../../engine/shell/runs/recompute.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
@@ -22,7 +20,7 @@ import { requireRecording } from '../options/requireRecording.ts';
 import { openDomain, unknownDomain } from '../options/rolloutOptions.ts';
 import { type ExitCode, hasColours, type Io, UsageError } from '../terminal/io.ts';
 import { shellWord } from '../terminal/shellWord.ts';
-import { spoken } from '../terminal/transcript.ts';
+import { transcriptReader } from '../terminal/transcript.ts';
 
 export const replayCommand: Command = defineCommand({
   name: 'replay',
@@ -55,10 +53,8 @@ that starts MCP servers or environments must be named with --domain. Exit code 1
     if (folder === undefined) throw unknownDomain(path, 'Name its folder with --domain FOLDER');
     const domain = withDrafts(openDomain(io, folder));
     const { steps, problems } = replayRecording(domain, path);
-    const guard = guardReader(path);
     if (!isJson && !options.quiet)
-      for (const step of steps)
-        for (const line of spoken(eventInWords(domain, step.event), guard(step), hasColours(io))) io.out(`${line}\n`);
+      for (const line of steps.flatMap(transcriptReader(path, domain, hasColours(io)))) io.out(`${line}\n`);
     const isRecomputed = problems.length === 0 && !options.static;
     if (isRecomputed && options.domain === undefined) throwIfProgramsRun(path, domain);
     const found = isRecomputed ? await recomputedProblems(io, domain, read) : problems;

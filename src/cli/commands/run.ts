@@ -3,14 +3,12 @@ import type { SeatSpec } from '../../engine/core/domain/seatSpec.ts';
 import type { Task } from '../../engine/core/domain/task.ts';
 import { goldWarning } from '../../engine/core/evaluation/goldWarning.ts';
 import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
-import { eventInWords } from '../../engine/shell/domain/reasonInWords.ts';
 import { personGone } from '../../engine/shell/files/fault.ts';
 import { runsOf } from '../../engine/shell/files/workFolders.ts';
 import { withDrafts } from '../../engine/shell/load/drafts.ts';
 import { signingKey } from '../../engine/shell/records/ledger.ts';
 import { recordingName, rolloutName } from '../../engine/shell/records/recordingName.ts';
 import { eventsOf } from '../../engine/shell/records/runRecord.ts';
-import { guardReader } from '../../engine/shell/records/stepNotes.ts';
 import { summaryOf } from '../../engine/shell/rolloutSummary.ts';
 import { expectToGoOn, runBatch, throwCrash } from '../../engine/shell/runs/batch.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
@@ -31,7 +29,7 @@ import { type ExitCode, hasColours, type Io } from '../terminal/io.ts';
 import { modelWait } from '../terminal/modelWait.ts';
 import { shellWord } from '../terminal/shellWord.ts';
 import { statusLine } from '../terminal/statusLine.ts';
-import { spoken } from '../terminal/transcript.ts';
+import { transcriptReader } from '../terminal/transcript.ts';
 
 const options = {
   ...rolloutOptions('`agent:` of the task, else of domain.yaml'),
@@ -83,8 +81,8 @@ async function play(domain: LoadedDomain, plan: Plan, given: Options, io: Io): P
   const supervisor = await openSupervisor(domain, { log: (line) => io.err(`${line}\n`) });
   const wait = modelWait((line) => io.err(`${line}\n`), io.terminal ? statusLine(io) : undefined);
   try {
-    const colours = hasColours(io);
-    const guard = guardReader(join(folder, recordingName(rolloutName(task, 0))));
+    const recording = join(folder, recordingName(rolloutName(task, 0)));
+    const linesOf = transcriptReader(recording, domain, hasColours(io));
     const [result] = await runBatch(supervisor, {
       ...plan,
       concurrency: 1,
@@ -93,9 +91,7 @@ async function play(domain: LoadedDomain, plan: Plan, given: Options, io: Io): P
       signal: io.signal,
       onModel: wait.onModel,
       onEvents: (_task, _trial, events) => {
-        if (!given.json)
-          for (const each of events)
-            for (const line of spoken(eventInWords(domain, each.event), guard(each), colours)) io.out(`${line}\n`);
+        if (!given.json) for (const line of events.flatMap(linesOf)) io.out(`${line}\n`);
       },
     });
     if (result) throwCrash([result]);

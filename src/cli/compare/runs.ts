@@ -16,6 +16,7 @@ import {
   type RunRecord,
   settingsThatDiffer,
   settingText,
+  withTurnCap,
 } from '../../engine/shell/records/runRecord.ts';
 import { domainDifferences } from './domainDifferences.ts';
 
@@ -96,7 +97,16 @@ export async function runsCompared(records: readonly RunRecord[], onPair: OnPair
   };
 }
 
-const withAgentNames = (file: RunFile): RunFile => ({ ...file, agent: agentNames(file) });
+const settingsOf = ({ folder, file }: RunRecord): RunFile => ({
+  ...withTurnCap(folder, file),
+  agent: agentNames(file),
+});
+
+/** Returns a line where the turn cap of one of two runs is not known: neither `run.json` nor a recording has it. */
+function unknownTurnCap(caps: readonly (number | undefined)[]): readonly string[] {
+  const isOneKnown = caps.some((cap) => cap !== undefined) && caps.includes(undefined);
+  return isOneKnown ? [`turn cap: ${caps.map((cap) => cap ?? 'not known').join(' → ')}`] : [];
+}
 
 function alignedTasks(records: readonly RunRecord[]): RunsCompared['tasks'] {
   const byTask = records.map(({ rollouts }) => Map.groupBy(rollouts, ({ task }) => task));
@@ -118,6 +128,7 @@ async function comparedPair(first: RunRecord, second: RunRecord, onPair: OnPair)
   const [before, after] = [first.rollouts.filter(isKept), second.rollouts.filter(isKept)];
   const comparison = compareRuns(before, after);
   const pairs = pairsOf(before, after);
+  const settings = [settingsOf(first), settingsOf(second)] as const;
   const partings: Parting[] = [];
   const domains = new Set<string>();
   for (const [at, [one, other]] of pairs.entries()) {
@@ -131,7 +142,8 @@ async function comparedPair(first: RunRecord, second: RunRecord, onPair: OnPair)
     verdict: verdictOn(comparison),
     advice: adviceOn(comparison),
     settings: [
-      ...settingsThatDiffer(withAgentNames(first.file), withAgentNames(second.file)).map(settingText),
+      ...settingsThatDiffer(...settings).map(settingText),
+      ...unknownTurnCap(settings.map(({ turnCap }) => turnCap)),
       ...(hasAgentChanged(first.file, second.file)
         ? [`the file of ${first.file.agent}, or a program file that it names`]
         : []),

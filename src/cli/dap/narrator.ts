@@ -4,6 +4,7 @@ import type { DebugProtocol } from '@vscode/debugprotocol';
 import { terminalText } from '../../engine/core/text/terminalText.ts';
 import { eventInWords } from '../../engine/shell/domain/reasonInWords.ts';
 import type { Step } from '../../engine/shell/rollout/ports.ts';
+import { readingOrder } from '../terminal/transcript.ts';
 import type { ClientLines } from './breakpoints/breakpointRequests.ts';
 import { consoleLines } from './console.ts';
 import type { EditedFile } from './rollout/changedFiles.ts';
@@ -31,6 +32,7 @@ export class Narrator {
   readonly #references: References;
   readonly #lines: ClientLines;
   #told = 0;
+  #inOrder = readingOrder();
 
   constructor(send: (event: DebugProtocol.OutputEvent) => void, references: References, lines: ClientLines) {
     this.#sendNow = send;
@@ -93,6 +95,8 @@ export class Narrator {
     const started = debuggee.steps[0]?.event;
     const shared = started?.type === 'rolloutStarted' ? started.parent?.event : undefined;
     this.#told = (shared ?? 0) + 1;
+    this.#inOrder = readingOrder();
+    for (const { event } of debuggee.steps.slice(0, this.#told)) this.#inOrder(event);
     this.tell(debuggee);
   }
 
@@ -120,12 +124,13 @@ export class Narrator {
 
   /** The lines of a step, with a link to what they are about and the whole event behind them. */
   #say(debuggee: Debuggee, step: Step): void {
-    const event = eventInWords(debuggee.domain, step.event);
-    for (const { text, whole, rule } of consoleLines(event, debuggee.guardNote(step.n) ?? {}, this.hasColours)) {
-      const { file, line } = stepLocation(debuggee.domain, step, rule);
-      const output = this.#linked(text, file, line);
-      if (whole) output.body.variablesReference = this.#references.keep(() => [whole]);
-      this.#send(output);
-    }
+    const guard = debuggee.guardNote(step.n) ?? {};
+    for (const event of this.#inOrder(eventInWords(debuggee.domain, step.event)))
+      for (const { text, whole, rule } of consoleLines(event, guard, this.hasColours)) {
+        const { file, line } = stepLocation(debuggee.domain, { ...step, event }, rule);
+        const output = this.#linked(text, file, line);
+        if (whole) output.body.variablesReference = this.#references.keep(() => [whole]);
+        this.#send(output);
+      }
   }
 }

@@ -9,7 +9,7 @@ import { counted, firstNames } from '../../engine/core/text/counted.ts';
 import { reasonInWords, sentenceOf } from '../../engine/shell/domain/reasonInWords.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import { eventsOf, type FinishedRollout } from '../../engine/shell/records/runRecord.ts';
-import { type TranscriptLine, transcriptOf } from '../terminal/transcript.ts';
+import { readingOrder, type TranscriptLine, transcriptOf } from '../terminal/transcript.ts';
 
 /** A task that failed in some trial, for a reader who has seen neither the task nor the conversation. */
 export type FailedTask = {
@@ -196,8 +196,9 @@ function conversationOf(
   rollout: FinishedRollout,
   failing: number | null,
 ): readonly SpokenStep[] {
+  const inOrder = readingOrder();
   const steps = events.flatMap((event, step) => {
-    const lines = linesOf(event, rollout);
+    const lines = inOrder(event).flatMap((each) => linesOf(each, rollout));
     return lines.length > 0 ? [{ step, lines }] : [];
   });
   const marked = failing === null ? undefined : steps.findLast(({ step }) => step <= failing);

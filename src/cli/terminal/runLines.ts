@@ -10,10 +10,9 @@ import { eventInWords } from '../../engine/shell/domain/reasonInWords.ts';
 import { readRecording, readSidecar, sidecarPath } from '../../engine/shell/records/recording.ts';
 import { recordingName, rolloutName } from '../../engine/shell/records/recordingName.ts';
 import type { RunLine } from '../../engine/shell/records/runLine.ts';
-import { type GuardReader, guardReader } from '../../engine/shell/records/stepNotes.ts';
 import type { BatchOptions, TrialResult } from '../../engine/shell/runs/batch.ts';
 import type { Io } from './io.ts';
-import { spoken } from './transcript.ts';
+import { transcriptReader } from './transcript.ts';
 
 /** Prints rollouts as JSON lines while they happen. */
 export type RunLines = Required<Pick<BatchOptions, 'onEvents' | 'onFinished' | 'onModel'>>;
@@ -25,19 +24,18 @@ export type RunLines = Required<Pick<BatchOptions, 'onEvents' | 'onFinished' | '
  * @param prices of its models, where they were given
  */
 export function runLines(io: Pick<Io, 'out'>, folder: string, domain: LoadedDomain, prices: Prices = {}): RunLines {
-  const guards = new Map<string, GuardReader>();
+  const readers = new Map<string, ReturnType<typeof transcriptReader>>();
   const recordingOf = (name: string) => join(folder, recordingName(name));
-  const begin = (task: Task, trial: number): GuardReader => {
+  const begin = (task: Task, trial: number) => {
     const recording = recordingOf(rolloutName(task, trial));
-    const guard = guardReader(recording);
-    guards.set(recording, guard);
+    const reader = transcriptReader(recording, domain, true);
+    readers.set(recording, reader);
     print(io, { type: 'rolloutBegan', task: task.id, trial, recording });
-    return guard;
+    return reader;
   };
   return {
     onEvents: (task, trial, events) => {
-      const guard = guards.get(recordingOf(rolloutName(task, trial))) ?? begin(task, trial);
-      const said = events.flatMap((each) => spoken(eventInWords(domain, each.event), guard(each), true));
+      const said = events.flatMap(readers.get(recordingOf(rolloutName(task, trial))) ?? begin(task, trial));
       if (said.length > 0) print(io, { type: 'rolloutSpoke', task: task.id, trial, text: text(said) });
     },
     onModel: (notice) => {
@@ -52,7 +50,7 @@ export function runLines(io: Pick<Io, 'out'>, folder: string, domain: LoadedDoma
       print(io, { type: 'modelAnswered', role, input, output, money: moneyOf(tokens, prices) });
     },
     onFinished: ({ task, trial, recording, endReason, reason, crashed }: TrialResult) => {
-      guards.delete(recording);
+      readers.delete(recording);
       if (crashed) {
         print(io, { type: 'rolloutFinished', outcome: crashOutcome(task, trial, reason), recording });
         return;
@@ -68,11 +66,10 @@ export function runLines(io: Pick<Io, 'out'>, folder: string, domain: LoadedDoma
  * @param domain whose policy puts reasons in words; null where it is not there
  */
 export function printRollout(io: Pick<Io, 'out'>, recording: string, domain: LoadedDomain | null): void {
-  const guard = guardReader(recording);
   const { lines } = readRecording(recording);
   const line = finished(recording, domain);
   const { task, trial } = line.outcome;
-  const said = lines.flatMap((each) => spoken(worded(domain, each.event), guard(each), true));
+  const said = lines.flatMap(transcriptReader(recording, domain, true));
   print(io, { type: 'rolloutSpoke', task, trial, text: text(said) });
   print(io, line);
 }

@@ -13,8 +13,10 @@ import { excerpt } from '../../engine/core/text/excerpt.ts';
 import { terminalText } from '../../engine/core/text/terminalText.ts';
 import { impossible } from '../../engine/core/values/impossible.ts';
 import { readableText, showPath } from '../../engine/core/values/json.ts';
+import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
+import { eventInWords } from '../../engine/shell/domain/reasonInWords.ts';
 import { beforeLastOutput } from '../../engine/shell/processes/lastOutput.ts';
-import type { GuardNote } from '../../engine/shell/records/stepNotes.ts';
+import { type GuardNote, type GuardReader, guardReader } from '../../engine/shell/records/stepNotes.ts';
 
 /** The subject of a line of the transcript; terminals and the Debug Console colour by it. */
 export type Speaker =
@@ -131,9 +133,41 @@ export function transcriptOf(event: RolloutEvent): readonly TranscriptLine[] {
   }
 }
 
-/** Returns what a terminal shows of a step: what the guard refused on the way to it, then its event. */
-export function spoken(event: RolloutEvent, guard: GuardNote | undefined, colour: boolean): readonly string[] {
-  return [...guardTranscript(guard ?? {}), ...transcriptOf(event)].map((each) => lineText(each, colour));
+/**
+ * Returns a function that takes the events of a rollout in turn, and returns them in the order in which they are read: a
+ * call comes before the verdicts on it, which are recorded first.
+ */
+export function readingOrder(): (event: RolloutEvent) => readonly RolloutEvent[] {
+  let calls: EventOf<'agentReplied'>['toolCalls'] = [];
+  let judged: string | undefined;
+  return (event) => {
+    const isShown = event.type === 'toolCalled' && event.call.id === judged;
+    if (event.type === 'agentReplied') calls = event.toolCalls;
+    const call = event.type === 'rulesChecked' && calls.find(({ id }) => id === event.callId);
+    judged = call ? call.id : undefined;
+    if (isShown) return [];
+    return call ? [{ type: 'toolCalled', call }, event] : [event];
+  };
+}
+
+/**
+ * Returns a function that takes the steps of a rollout in turn, and returns what a terminal shows of each: what the guard
+ * refused on the way to it, then its event.
+ * @param recording of the rollout, also while it is being written
+ * @param domain whose policy puts reasons in words; null where it is not there
+ */
+export function transcriptReader(
+  recording: string,
+  domain: LoadedDomain | null,
+  colour: boolean,
+): (step: Parameters<GuardReader>[0]) => readonly string[] {
+  const guard = guardReader(recording);
+  const inOrder = readingOrder();
+  return (step) => {
+    const event = domain ? eventInWords(domain, step.event) : step.event;
+    const lines = [...guardTranscript(guard(step) ?? {}), ...inOrder(event).flatMap(transcriptOf)];
+    return lines.map((each) => lineText(each, colour));
+  };
 }
 
 /**

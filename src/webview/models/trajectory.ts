@@ -309,8 +309,6 @@ export const layerTitles: Readonly<Record<LayerName, string>> = {
   recovery: 'Recovery',
 };
 
-type Verdict = VerdictLine['verdict'];
-
 /** Returns how many items of a layer of the report card have each verdict. */
 export function layerText(items: readonly Pick<VerdictLine, 'verdict'>[]): string {
   const counts = (['violated', 'held', 'unknown'] as const).flatMap((verdict) => {
@@ -318,15 +316,6 @@ export function layerText(items: readonly Pick<VerdictLine, 'verdict'>[]): strin
     return count === 0 ? [] : [`${count} ${verdict}`];
   });
   return counts.join(', ') || 'nothing to check';
-}
-
-/**
- * Returns the verdict whose mark a layer has: it is marked as held only where each of its items held. A layer with
- * nothing to check has no mark.
- */
-export function layerMark(verdict: Verdict, items: readonly Pick<VerdictLine, 'verdict'>[]): Verdict | null {
-  if (items.length === 0) return null;
-  return verdict === 'held' && items.some((item) => item.verdict !== 'held') ? 'unknown' : verdict;
 }
 
 /** Returns the steps of an item of the report card: that of a rule's verdict is the last, after its evidence. */

@@ -1,15 +1,8 @@
 import type { JSX } from 'preact';
+import { layerMark } from '../../engine/core/events/displayText.ts';
 import type { CardItem, ReportCard } from '../../engine/core/events/reportCard.ts';
 import type { Trajectory } from '../models/entries.ts';
-import {
-  cardTitle,
-  failedText,
-  layerMark,
-  layerText,
-  layerTitles,
-  noRewardText,
-  stepsOf,
-} from '../models/trajectory.ts';
+import { cardTitle, failedText, layerText, layerTitles, noRewardText, stepsOf } from '../models/trajectory.ts';
 import { Link } from '../parts/link.tsx';
 import { Mark } from '../parts/mark.tsx';
 import type { Actions } from './actions.ts';

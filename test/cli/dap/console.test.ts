@@ -39,6 +39,19 @@ test('each line about a rule leads to that rule', async () => {
   for (const [found, wanted] of Object.values(places)) expect(found).toBe(wanted);
 });
 
+test('a call comes before the verdicts on it, also after a stop at its rule and in a fork from there', async () => {
+  const run = session();
+  await run.begin({ task: 'lamp-variant' }, atRule());
+  await run.shows(/change-once/);
+  const call = 'change_item(order_id: "W1138"';
+  expect(run.client.output).toMatch(
+    /list_variants.*\n(?:.*\n)*call {6}change_item\(.*\nrule .*\nVIOLATED {2}confirm-before/,
+  );
+  await run.type('/fork');
+  await run.step('next');
+  expect(run.client.output.split(call)).toHaveLength(2);
+});
+
 type Item = DebugProtocol.CompletionItem;
 
 test('the console completes paths, functions, commands and what follows them', async () => {

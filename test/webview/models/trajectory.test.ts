@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { measureOf } from '../../../src/engine/core/evaluation/measure.ts';
+import { layerMark } from '../../../src/engine/core/events/displayText.ts';
 import type { EventOf, RolloutEvent } from '../../../src/engine/core/events/event.ts';
 import {
   failedText,
   headingOf,
-  layerMark,
   layerText,
   noRewardText,
   stepEntry,
@@ -40,6 +41,10 @@ it.each([
 ] as const)('a layer that is %s with the items %j has the mark of %s and the text %j', (verdict, items, mark, text) => {
   const listed = items.map((each) => ({ verdict: each }));
   expect([layerMark(verdict, listed), layerText(listed)]).toEqual([mark, text]);
+  const named = listed.map((each) => ({ name: 'database', reason: 'it says so', evidence: [], ...each }));
+  const card = [{ layer: 'outcome' as const, verdict, items: named }];
+  const counted = measureOf([started, { ...rewarded, card }], []).card.outcome ?? null;
+  expect(counted, 'the report of a run counts what the view of the recording shows').toBe(mark);
 });
 
 it.each([

@@ -1,5 +1,6 @@
 import { namesValue } from '../dialogue/dialogue.ts';
 import type { Tool } from '../domain/tool.ts';
+import { layerMark } from '../events/displayText.ts';
 import type { Failure, RolloutEvent } from '../events/event.ts';
 import { type Lapse, type LayerName, lapsesOf, type ReportCard } from '../events/reportCard.ts';
 import type { Flaw } from '../simulator/guard.ts';
@@ -157,7 +158,10 @@ export function measureOf(
     failedBy: reward === 1 || ended === undefined || started.imported ? null : blamed,
     checks: { met: rewarded?.completion?.met ?? 0, declared: rewarded?.completion?.of ?? 0 },
     card: Object.fromEntries(
-      (rewarded?.card ?? []).flatMap(({ layer, verdict, items }) => (items.length === 0 ? [] : [[layer, verdict]])),
+      (rewarded?.card ?? []).flatMap(({ layer, verdict, items }) => {
+        const mark = layerMark(verdict, items);
+        return mark === null ? [] : [[layer, mark]];
+      }),
     ),
     lapses: lapsesOf(rewarded?.card ?? []).map(({ layer, reason }) => ({ layer, reason })),
     turns: events.filter(({ type }) => type === 'agentReplied').length,

@@ -46,8 +46,8 @@ export type RunMetrics = {
   readonly allCorrect: number | null;
   readonly allWrong: number | null;
   /**
-   * Layers of the report card: how many rollouts held, violated, or leave each unknown. A rollout in which nothing of a
-   * layer was checked counts in none of them.
+   * Layers of the report card: how many rollouts held, violated, or leave each unknown, by the mark that the view of a
+   * recording shows. A rollout in which nothing of a layer was checked counts in none of them.
    */
   readonly card: readonly {
     readonly layer: LayerName;

@@ -1,6 +1,7 @@
 import type { MaskingMark } from '../text/maskingMark.ts';
 import type { BrokenEnd } from '../values/answerEnd.ts';
 import type { EndReason } from './event.ts';
+import type { ReportCard } from './reportCard.ts';
 
 const endReasons: Readonly<Record<EndReason, string>> = {
   userStopped: 'the user ended the conversation',
@@ -48,6 +49,18 @@ export const endedByPerson = "the person in the user's seat ended the conversati
 /** Returns in words which basis of a task decides a reward. */
 export function basisText(basis: string): string {
   return `scored for ${basis === 'train' ? 'training' : 'evaluation'}`;
+}
+
+/**
+ * Returns the verdict that a layer of a report card is marked and counted with: held only where each of its items held.
+ * A layer with nothing to check has none.
+ */
+export function layerMark(
+  verdict: ReportCard[number]['verdict'],
+  items: readonly Pick<ReportCard[number]['items'][number], 'verdict'>[],
+): ReportCard[number]['verdict'] | null {
+  if (items.length === 0) return null;
+  return verdict === 'held' && items.some((item) => item.verdict !== 'held') ? 'unknown' : verdict;
 }
 
 /** Returns what happened to an answer that is not whole, as in "2 answers were ...". */

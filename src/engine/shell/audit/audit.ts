@@ -26,12 +26,21 @@ import {
   type Undecided,
   undecided,
 } from './goldReplay.ts';
+import { HungCalls } from './hungCalls.ts';
 import { noteLoosePhrases } from './loosePhrases.ts';
 import { noteMisspeltVolatile } from './misspeltVolatile.ts';
 import { findSharedServers, noteSharedServers, withSharedServers } from './sharedState.ts';
 import { noteSourcelessTexts } from './sourcelessTexts.ts';
-import { openStage, type Stage } from './stage.ts';
-import { changesSource, mostSamplesOf, noteTools, repeat, type Sample, samplesOf, type Tried } from './toolRepeats.ts';
+import { isHung, openStage, type Stage } from './stage.ts';
+import {
+  changesSource,
+  mostSamplesOf,
+  noteTools,
+  type Repeated,
+  type Sample,
+  samplesOf,
+  type Tried,
+} from './toolRepeats.ts';
 import { noteUnfilledSentences } from './unfilledSentences.ts';
 
 /** Rollouts at once; each is a few milliseconds of a worker, unless it starts its own server. */
@@ -59,9 +68,9 @@ export type Audited = {
 };
 
 /**
- * Returns what only running a domain tells: an agent that does nothing plays every task, the gold seat plays each
- * twice, every tool of either seat is called twice, and gold actions are made in another order. All of it in workers, as
- * an evaluation runs.
+ * Returns what only running a domain tells: the gold seat plays every task twice, an agent that does nothing plays each,
+ * every tool of either seat is called twice, and gold actions are made in another order. All of it in workers, as an
+ * evaluation runs.
  * @param loaded a domain without errors, with its tools described
  */
 export async function audit(loaded: LoadedDomain, options: AuditOptions): Promise<Audited> {
@@ -80,7 +89,17 @@ export async function audit(loaded: LoadedDomain, options: AuditOptions): Promis
     const found = undecided(first);
     return found === null ? [] : [{ task: placed.value.id, ...found }];
   });
-  return { diagnostics: sortDiagnostics(found), undecided: isCancelled ? [] : open, rollouts, isCancelled };
+  const left = played.unplayed.map(({ task, tool }) => ({
+    task,
+    reason: `gold actions call ${tool}, which reached its time limit in another rollout`,
+    needsModel: false,
+  }));
+  return {
+    diagnostics: sortDiagnostics(found),
+    undecided: isCancelled ? [] : [...open, ...left],
+    rollouts,
+    isCancelled,
+  };
 }
 
 type Played = {
@@ -88,6 +107,8 @@ type Played = {
   readonly replayed: readonly Replayed[];
   readonly tried: readonly Tried[];
   readonly reordered: readonly { readonly order: Reordered; readonly closed: RolloutClosed }[];
+  /** The tasks without a gold rollout, and the tool for which they have none. */
+  readonly unplayed: readonly { readonly task: string; readonly tool: string }[];
   /** The log output of the domain's code, for example the place where a tool crashed. */
   readonly logged: readonly string[];
 };
@@ -133,11 +154,17 @@ async function playAll(
     log: (text: string) => void logged.push(text.replaceAll(`${loaded.folder}${sep}`, '')),
   };
   const width = widthFor(loaded);
-  const playEach = <Item>(items: readonly Item[], what: (item: Item) => string, play: (item: Item) => Promise<void>) =>
+  const playEach = <Item>(
+    items: readonly Item[],
+    what: (item: Item) => string,
+    play: (item: Item) => Promise<void>,
+    isLeftOut: (item: Item) => boolean = () => false,
+  ) =>
     forEach(
       items,
       width,
       async (item) => {
+        if (isLeftOut(item)) return progress.skip(1);
         const ended = onRollout?.(what(item));
         try {
           await play(item);
@@ -148,44 +175,59 @@ async function playAll(
       },
       signal,
     );
-  const playGold = (stage: Stage, order: typeof tasks, closed: Map<Placed<Task>, RolloutClosed>) =>
-    playEach(
-      order,
-      ({ value }) => `gold seat, ${value.id}`,
-      async (placed) => void closed.set(placed, await stage.play({ task: placed.value, agent: 'gold' })),
-    );
+  const isGold = ({ value }: Placed<Task>) => `gold seat, ${value.id}`;
   const isTwice = ({ tool }: Sample) => `${tool.name} twice`;
 
+  const hung = new HungCalls();
   const idle: Played['idle'][number][] = [];
   const firsts = new Map<Placed<Task>, RolloutClosed>();
-  const half = new Map<Sample, Awaited<ReturnType<typeof repeat>>>();
+  const half = new Map<Sample, Repeated>();
   let samples: readonly Sample[] = [];
+  let playable: typeof tasks = [];
   await onStage(opening, [], async (stage) => {
     await playEach(
-      idleParts,
+      tasks,
+      isGold,
+      async (placed) => {
+        const closed = await hung.playGold(stage, placed.value);
+        if (closed) firsts.set(placed, closed);
+      },
+      ({ value }) => hung.leftOutTool(value) !== null,
+    );
+    // The end of every other rollout of a task makes its gold actions again, for the expected database.
+    playable = tasks.filter((placed) => firsts.has(placed) && !isHung(firsts.get(placed)?.failure ?? null));
+    const idleOnes = idleParts.filter(({ placed }) => playable.includes(placed));
+    progress.skip(idleParts.length - idleOnes.length);
+    await playEach(
+      idleOnes,
       ({ placed }) => `empty agent's seat, ${placed.value.id}`,
       async ({ placed, basis }) =>
         void idle.push({ placed, basis, closed: await stage.play({ task: placed.value, basis, agent: doesNothing }) }),
     );
-    await playGold(stage, tasks, firsts);
     // The tools are the domain's: its own audit tries them.
-    samples = drafts ? [] : samplesOf(loaded, inOrder(tasks, firsts));
+    samples = drafts ? [] : samplesOf(loaded, inOrder(playable, firsts));
     progress.skip(2 * (mostSamples - samples.length));
-    await playEach(samples, isTwice, async (sample) => void half.set(sample, await repeat(stage, sample)));
+    await playEach(
+      samples,
+      isTwice,
+      async (sample) => void half.set(sample, await hung.repeat(stage, sample)),
+      ({ tool, arguments: args }) => hung.isLeftOut({ tool: tool.name, arguments: args }),
+    );
   });
 
   const orders = reorderedGold(
     loaded,
     tasks.filter((placed) => firsts.get(placed)?.reward === 1),
   );
-  progress.skip(tasks.length - orders.length);
-  const tried: Tried[] = [];
+  const again = samples.filter((sample) => half.has(sample) && !isHung(half.get(sample)?.failure ?? null));
+  progress.skip(tasks.length - orders.length + samples.length - again.length + tasks.length - playable.length);
+  const tried: Tried[] = drafts ? [] : [...hung.tried(loaded.domain.tools)];
   const reordered: Played['reordered'][number][] = [];
   const seconds = new Map<Placed<Task>, RolloutClosed>();
-  const more = [...samples.flatMap(({ reading }) => reading ?? []), ...new Set(orders.map(({ task }) => task))];
+  const more = [...again.flatMap(({ reading }) => reading ?? []), ...new Set(orders.map(({ task }) => task))];
   await onStage(opening, more, async (stage) => {
-    await playEach(samples, isTwice, async (sample) => {
-      const [one, other] = [half.get(sample), await repeat(stage, sample)];
+    await playEach(again, isTwice, async (sample) => {
+      const [one, other] = [half.get(sample), await hung.repeat(stage, sample)];
       if (!one) return;
       const changes = await changesSource(stage, sample, comparedFields(loaded.file, sample.tool));
       tried.push({ sample, one, other, changes });
@@ -195,13 +237,21 @@ async function playAll(
       ({ placed }) => `another order, ${placed.value.id}`,
       async (order) => void reordered.push({ order, closed: await playOrder(stage, order) }),
     );
-    await playGold(stage, tasks.toReversed(), seconds);
+    await playEach(
+      playable.toReversed(),
+      isGold,
+      async (placed) => void seconds.set(placed, await stage.play({ task: placed.value, agent: 'gold' })),
+    );
   });
   const replayed = inOrder(tasks, firsts).flatMap((each) => {
-    const second = seconds.get(each.placed);
+    const second = isHung(each.first.failure) ? each.first : seconds.get(each.placed);
     return second ? [{ ...each, second }] : [];
   });
-  return { rollouts: progress.played, played: { idle, replayed, tried, reordered, logged } };
+  const unplayed = tasks.flatMap((placed) => {
+    const tool = firsts.has(placed) ? null : hung.leftOutTool(placed.value);
+    return tool === null ? [] : [{ task: placed.value.id, tool }];
+  });
+  return { rollouts: progress.played, played: { idle, replayed, tried, reordered, logged, unplayed } };
 }
 
 type Opening = {
@@ -242,7 +292,7 @@ const doesNothing = () => ({ content: '', toolCalls: [] });
 const explaining = ['task/missing-row', 'task/wrong-date', 'task/untold-argument', 'task/gold-violates'];
 
 function judge(loaded: LoadedDomain, played: Played, isOfDomain: boolean, note: Note): void {
-  const { idle, replayed, tried, reordered, logged } = played;
+  const { idle, replayed, tried, reordered, logged, unplayed } = played;
   const { diagnostics, parts } = loaded;
   const isKnown = (at: Location, code: string) =>
     diagnostics.some((each) => each.code === code && each.file === at.file && each.line === at.line);
@@ -261,7 +311,10 @@ function judge(loaded: LoadedDomain, played: Played, isOfDomain: boolean, note: 
   const sound = replayed
     .filter((each) => !isFaulty(each, { loaded, bad, evaluated, isOfDomain, logged, isRepeated }, note))
     .map(({ placed }) => placed);
-  const isWhole = sound.length === replayed.length && replayed.every(({ first }) => undecided(first) === null);
+  const isWhole =
+    unplayed.length === 0 &&
+    sound.length === replayed.length &&
+    replayed.every(({ first }) => undecided(first) === null);
   for (const placed of sound) noteIdle(placed, idle, (at) => isKnown(at, 'task/nothing-to-do'), note);
   for (const { order, closed } of reordered) if (sound.includes(order.placed)) noteOrder(order, closed, note);
   const soundOnes = replayed.filter(({ placed }) => sound.includes(placed));

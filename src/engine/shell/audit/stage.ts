@@ -31,6 +31,8 @@ export type Part = {
   /** The events that it continues from. */
   readonly from?: readonly RolloutEvent[];
   readonly onNote?: (note: SideNote) => void;
+  /** Leaves the rollout where it is, also where its worker does not answer. */
+  readonly signal?: AbortSignal;
 };
 
 /** Workers of a domain in which rollouts are played and nothing is recorded. */
@@ -43,9 +45,12 @@ export type Stage = {
 /** A rollout that only a model could play. */
 export const needsModel = 'audit/needs-model';
 
+/** Whether a call reached the time limit of its tool. */
+export const isHung = (failure: Failure | null): failure is Failure => failure?.code.endsWith('/hung') === true;
+
 /** Returns a sentence to append to a time-out, which is measured by the clock. */
 export const busyNote = (failure: Failure | null): string =>
-  failure?.code.endsWith('/hung') ? ' A busy machine can also be the cause: run the audit again.' : '';
+  isHung(failure) ? ' A busy machine can also be the cause: run the audit again.' : '';
 
 /**
  * Opens fresh workers.
@@ -80,6 +85,7 @@ export async function openStage(
     );
     const stop = () => live.cancel();
     signal.addEventListener('abort', stop, { once: true });
+    part.signal?.addEventListener('abort', () => live.abandon(), { once: true });
     return live.closed.finally(() => signal.removeEventListener('abort', stop));
   };
   return { supervisor, play, close: () => supervisor.close() };

@@ -152,7 +152,7 @@ export function runToGoOn(
       'run/unreadable',
       `${ledger}:${line}: is not a receipt, so it is unknown which rollouts are finished. ${restore}`,
     );
-  const settled = { ...before, turnCap: before.turnCap ?? recordedTurnCap(folder) };
+  const settled = withTurnCap(folder, before);
   const differences = differencesFrom(settled, folder, next, tasks);
   if (differences.length > 0)
     throw refusal(
@@ -162,7 +162,12 @@ export function runToGoOn(
   return settled;
 }
 
-/** Returns the turn cap of the first finished rollout, for a run whose version did not write it into `run.json`. */
+/** Returns a run with its turn cap. That of an older version is in its recordings; undefined without a finished one. */
+export function withTurnCap(folder: string, file: RunFile): RunFile {
+  return { ...file, turnCap: file.turnCap ?? recordedTurnCap(folder) };
+}
+
+/** Returns the turn cap of the first finished rollout. */
 function recordedTurnCap(folder: string): number | undefined {
   const [receipt] = finishedRollouts(join(folder, 'ledger.jsonl'));
   const path = receipt && join(folder, basename(receipt.recording));

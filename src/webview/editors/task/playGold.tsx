@@ -1,7 +1,8 @@
 import type { JSX } from 'preact';
+import { layerMark } from '../../../engine/core/events/displayText.ts';
 import type { ReportCard } from '../../../engine/core/events/reportCard.ts';
 import type { Ran } from '../../messages/editorMessages.ts';
-import { cardTitle, changesOf, layerMark, layerText, layerTitles } from '../../models/trajectory.ts';
+import { cardTitle, changesOf, layerText, layerTitles } from '../../models/trajectory.ts';
 import { Changes } from '../../parts/changes.tsx';
 import { Button } from '../../parts/controls.ts';
 import { Mark } from '../../parts/mark.tsx';
