@@ -10,7 +10,7 @@ import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
 const at = temporaryFolder('rehearsal-compare');
-const [gold, scripted, desk] = [join(at, 'gold'), join(at, 'scripted'), join(at, 'desk')];
+const [gold, scripted, desk, capped] = [join(at, 'gold'), join(at, 'scripted'), join(at, 'desk'), join(at, 'capped')];
 const task = 'lamp-variant.0.traj.jsonl';
 
 beforeAll(async () => {
@@ -18,7 +18,9 @@ beforeAll(async () => {
   const domain = withEmptyScripts('wrong-card');
   await rehearsal('eval', domain, ...tasks, '--agent', 'gold', '--out', gold);
   await rehearsal('eval', domain, ...tasks, '--agent', 'scripted', '--out', scripted);
-  await rehearsal('eval', 'domains/parcel-desk', '--tasks', 'reschedule-P46', '--agent', 'gold', '--out', desk);
+  const parcel = ['eval', 'domains/parcel-desk', '--tasks', 'reschedule-P46', '--agent', 'gold'];
+  await rehearsal(...parcel, '--out', desk);
+  await rehearsal(...parcel, '--turn-cap', '11', '--out', capped);
 });
 
 async function compared<Compared>(...paths: readonly string[]): Promise<Compared> {
@@ -197,9 +199,6 @@ describe('evaluations by the trainer', () => {
 });
 
 test('another turn cap is named, of two runs and of two recordings', async () => {
-  const capped = join(at, 'capped');
-  const seats = ['--tasks', 'reschedule-P46', '--agent', 'gold'];
-  await rehearsal('eval', 'domains/parcel-desk', ...seats, '--turn-cap', '11', '--out', capped);
   const recording = 'reschedule-P46.0.traj.jsonl';
   const { pairs } = await compared<RunsCompared>(desk, capped);
   const { settings } = await compared<RecordingsCompared>(join(desk, recording), join(capped, recording));
@@ -212,10 +211,10 @@ test('the turn cap of a run that an older version wrote is that of its recording
   const file = JSON.parse(readFileSync(join(older, 'run.json'), 'utf8')) as object;
   writeFileSync(join(older, 'run.json'), JSON.stringify({ ...file, turnCap: undefined }));
   const same = await compared<RunsCompared>(older, desk);
-  const capped = await compared<RunsCompared>(older, join(at, 'capped'));
+  const other = await compared<RunsCompared>(older, capped);
   writeFileSync(join(older, 'ledger.jsonl'), '');
   const empty = await compared<RunsCompared>(older, desk);
-  expect([same, capped, empty].map(({ pairs }) => pairs[0]?.settings)).toEqual([
+  expect([same, other, empty].map(({ pairs }) => pairs[0]?.settings)).toEqual([
     [],
     ['turn cap: 10 → 11'],
     ['turn cap: not known → 10'],
