@@ -84,9 +84,10 @@ export function registerReplyLens(): vscode.Disposable {
 /** Scrolls to the lenses above a rule at whose end the chosen frame is: VS Code scrolls only to the line of the frame. */
 async function revealRule(): Promise<void> {
   const editor = vscode.window.activeTextEditor;
-  const { first = 1, last = 1 } = (editor && (await pausedIn(editor.document.uri))) ?? {};
+  if (editor?.document.languageId !== 'markdown') return;
+  const { first = 1, last = 1 } = (await pausedIn(editor.document.uri)) ?? {};
   if (first === last) return;
-  editor?.revealRange(new vscode.Range(Math.max(0, first - 2), 0, last - 1, 0));
+  editor.revealRange(new vscode.Range(Math.max(0, first - 2), 0, last - 1, 0));
 }
 
 /**

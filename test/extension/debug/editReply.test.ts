@@ -44,7 +44,7 @@ vi.mock('vscode', () => {
     languages: { registerCodeLensProvider: nothing },
     window: {
       activeTextEditor: {
-        document: { uri: { fsPath: '/desk/policy.md' } },
+        document: { languageId: 'markdown', uri: { fsPath: '/desk/policy.md' } },
         revealRange: ({ start, end }: Shown) => editor.shown.push({ start, end }),
       },
     },
