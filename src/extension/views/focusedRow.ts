@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import * as vscode from 'vscode';
 
 /** Views whose rows a key acts on, by their ids. */
@@ -16,14 +17,32 @@ export function withKeys<Row>(id: string, view: vscode.TreeView<Row>): vscode.Tr
  */
 export async function targetRow(target: unknown): Promise<unknown> {
   const { focusedView } = (target ?? {}) as { readonly focusedView?: string };
-  if (focusedView === undefined) return target;
-  const view = views.get(focusedView);
+  const view = views.get(focusedView ?? '');
+  if (!view) return target;
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const row = await focusedRow(view);
+    if (row !== undefined) return row;
+    await pause(pauseMs);
+  }
+  return undefined;
+}
+
+/** A view that reads its rows again has none of them for VS Code until it has read them. */
+const attempts = 20;
+const pauseMs = 100;
+
+async function focusedRow(view: vscode.TreeView<unknown>): Promise<unknown> {
   const toggled = async (): Promise<readonly unknown[]> => {
     await vscode.commands.executeCommand('list.toggleSelection');
-    return view?.selection ?? [];
+    return view.selection;
   };
-  const before = view?.selection ?? [];
+  const before = view.selection;
   const after = await toggled();
-  await toggled();
-  return [...before.filter((row) => !after.includes(row)), ...after.filter((row) => !before.includes(row))][0];
+  const restored = await toggled();
+  const [row, ...others] = difference(before, after);
+  return others.length === 0 && difference(before, restored).length === 0 ? row : undefined;
+}
+
+function difference(one: readonly unknown[], other: readonly unknown[]): readonly unknown[] {
+  return [...one.filter((row) => !other.includes(row)), ...other.filter((row) => !one.includes(row))];
 }

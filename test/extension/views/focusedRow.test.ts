@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { targetRow, withKeys } from '../../../src/extension/views/focusedRow.ts';
 
-const list = vi.hoisted(() => ({ focus: 'b', selection: [] as readonly string[] }));
+const list = vi.hoisted(() => ({ focus: 'b', selection: [] as readonly string[], unread: 0 }));
 
 vi.mock('vscode', () => ({
   commands: {
@@ -15,7 +15,7 @@ vi.mock('vscode', () => ({
 
 withKeys('rows', {
   get selection() {
-    return list.selection;
+    return list.unread-- > 0 ? [] : list.selection;
   },
 } as never);
 
@@ -27,6 +27,12 @@ test.each([[[]], [['b']], [['a']], [['a', 'b']]])(
     expect(new Set(list.selection)).toEqual(new Set(selected));
   },
 );
+
+test.each([1, 2, 5])('a key acts on the row with the focus where the view reads its rows again, %i', async (unread) => {
+  list.selection = ['a', 'b'];
+  list.unread = unread;
+  expect(await targetRow({ focusedView: 'rows' })).toBe('b');
+});
 
 test('what a menu gives is kept', async () => {
   expect(await targetRow('a')).toBe('a');
