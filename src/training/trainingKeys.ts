@@ -41,16 +41,13 @@ export function trainingKeys(kind: TrainingKind): readonly TrainingKey[] {
   return read[kind];
 }
 
-/** Returns the default that a profile has for a key; undefined without one. */
-export function defaultIn(profile: string, kind: TrainingKind, name: string): Json | undefined {
-  return trainingKeys(kind).find((key) => key.name === name)?.defaults[profile];
-}
-
 type Configured = { readonly kind: TrainingKind; readonly config: Readonly<Record<string, unknown>> };
 
 /** Returns the value that a run has for a key: the configured one, or the default of its profile. */
 export function settingOf({ kind, config }: Configured, name: string): unknown {
-  return name in config ? config[name] : defaultIn(String(config['profile'] ?? 'cpu'), kind, name);
+  if (name in config) return config[name];
+  const profile = String(config['profile'] ?? 'cpu');
+  return trainingKeys(kind).find((key) => key.name === name)?.defaults[profile];
 }
 
 /** Returns a description of a key in addition to its type: its text, unit, defaults, and names elsewhere. */

@@ -143,6 +143,7 @@ test('a call is read before the verdicts on it, and once', () => {
   const events: readonly RolloutEvent[] = [
     { type: 'agentReplied', content: null, toolCalls: [call('a'), call('b')] },
     { type: 'rulesChecked', callId: 'a', verdicts: [] },
+    { type: 'worldEdited', writes: [] },
     { type: 'toolCalled', call: call('a') },
     { type: 'toolReturned', callId: 'a', content: '{}', isError: false },
     { type: 'toolCalled', call: call('b') },
@@ -153,6 +154,7 @@ test('a call is read before the verdicts on it, and once', () => {
     'agentReplied ',
     'toolCalled a',
     'rulesChecked ',
+    'worldEdited ',
     'toolReturned ',
     'toolCalled b',
     'rulesChecked ',

@@ -141,12 +141,16 @@ export function readingOrder(): (event: RolloutEvent) => readonly RolloutEvent[]
   let calls: EventOf<'agentReplied'>['toolCalls'] = [];
   let judged: string | undefined;
   return (event) => {
-    const isShown = event.type === 'toolCalled' && event.call.id === judged;
-    if (event.type === 'agentReplied') calls = event.toolCalls;
+    if (event.type === 'agentReplied') [calls, judged] = [event.toolCalls, undefined];
+    // A person can edit the world between the verdicts and the call.
+    if (event.type === 'toolCalled' && event.call.id === judged) {
+      judged = undefined;
+      return [];
+    }
     const call = event.type === 'rulesChecked' && calls.find(({ id }) => id === event.callId);
-    judged = call ? call.id : undefined;
-    if (isShown) return [];
-    return call ? [{ type: 'toolCalled', call }, event] : [event];
+    if (!call) return [event];
+    judged = call.id;
+    return [{ type: 'toolCalled', call }, event];
   };
 }
 
@@ -191,7 +195,7 @@ function scoreText({ reward, basis, reason }: EventOf<'rewarded'>): string {
   return `reward ${reward}, ${basisText(basis)}: ${reason}`;
 }
 
-/** Returns why a rollout ended. The failure of a cancelled one says no more than the reason. */
+/** Returns why a rollout ended. For a cancelled one, the message of its failure is enough. */
 function endText({ reason, failure }: EventOf<'rolloutEnded'>): string {
   if (failure?.code === 'cancelled') return failureText(failure);
   return `${endReasonText(reason)}${failure ? `: ${failureText(failure)}` : ''}`;

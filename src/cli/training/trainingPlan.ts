@@ -6,7 +6,7 @@ import { quantile } from '../../engine/core/values/statistics.ts';
 import { readBoundedText } from '../../engine/shell/files/boundedFile.ts';
 import { runFiles } from '../../engine/shell/records/runFiles.ts';
 import { valueOfLine } from '../../engine/shell/records/trainingRun.ts';
-import { defaultIn } from '../../training/trainingKeys.ts';
+import { settingOf } from '../../training/trainingKeys.ts';
 import { environmentDownload } from '../python/pythonEnvironment.ts';
 import { gpusHere, planFor, withProfile } from '../targets/gpus.ts';
 import type { PromptLength } from '../targets/needs.ts';
@@ -56,7 +56,7 @@ export async function planOf(launch: Launch, spec: TargetSpec, target: Target, i
 /** Returns what the configuration and the runs beside it say about the time. */
 export function expectedOf({ kind, run, config }: Launch): Expected {
   const { model, profile } = config;
-  const steps = config['steps'] ?? defaultIn(String(profile), kind, 'steps');
+  const steps = settingOf({ kind, config }, 'steps');
   const others = existsSync(dirname(run)) ? readdirSync(dirname(run)).map((name) => join(dirname(run), name)) : [];
   const alike = others.filter((other) => {
     if (other === run || !existsSync(join(other, runFiles.metrics))) return false;

@@ -6,8 +6,9 @@ const shown: ReadonlySet<string> = new Set(['entry', 'exception']);
 
 /**
  * Shows the Run and Debug view where a rollout stops at its first step or by an exception filter: VS Code does so for
- * breakpoints only. The focus goes to the line of the stop; at an exception VS Code moves it to the box below the line. The setting `debug.openDebug` decides, as it does for breakpoints. The view waits until VS Code has
- * focused the frame: opened earlier, it fetches the call stack a second time, and VS Code then shows no exception.
+ * breakpoints only. The setting `debug.openDebug` decides, as it does for breakpoints. The focus goes to the line of the
+ * first step. At an exception, VS Code moves it to the box below the line. The view waits until VS Code has focused the
+ * frame: opened earlier, it fetches the call stack a second time, and VS Code then shows no exception.
  */
 export function registerDebugViewOnStop(): vscode.Disposable {
   const stopped = new Map<string, string>();

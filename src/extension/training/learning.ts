@@ -6,8 +6,8 @@ export type LearningKind = Exclude<TrainingKind, 'evaluate'>;
 
 /** The optimizer steps that are offered first: those that the trainer takes on a laptop. */
 export async function firstSteps(kind: LearningKind): Promise<number> {
-  const { defaultIn } = await import('../../training/trainingKeys.ts');
-  return Number(defaultIn('cpu', kind, 'steps'));
+  const { settingOf } = await import('../../training/trainingKeys.ts');
+  return Number(settingOf({ kind, config: { profile: 'cpu' } }, 'steps'));
 }
 
 /** Returns the model that a person set; undefined where the setting has its default. */

@@ -1,4 +1,4 @@
 /** Returns the name of a recording: that of its file without the folder and the ending. */
-export function recordingName(path: string): string {
+export function nameOf(path: string): string {
   return (path.split(/[\\/]/).at(-1) ?? '').replace(/\.traj\.jsonl$/, '');
 }

@@ -1,7 +1,7 @@
 import { endedByPerson, endReasonText, forkText, isEndedByPerson } from '../../engine/core/events/displayText.ts';
 import type { AlignedRow, ComparedRecording, RecordingsCompared } from '../messages/compared.ts';
 import { duration } from './duration.ts';
-import { recordingName } from './recordingName.ts';
+import { nameOf } from './recordingName.ts';
 
 /** Rows before the first difference that are shown for their context. */
 const context = 3;
@@ -41,7 +41,7 @@ export function partingText(
 ): string {
   const [first, second] = recordings;
   if (first.path === second.path) return 'Both sides show the same recording.';
-  const names = [recordingName(first.path), recordingName(second.path)] as const;
+  const names = [nameOf(first.path), nameOf(second.path)] as const;
   const related = fork ? `${forkText(named(fork), names, [one, other])} ` : '';
   if (!divergence) return `${related}The conversations and calls are identical.`;
   const [left = '', right = ''] = divergence.steps.map((step) => (step === null ? 'the end' : `step ${step}`));
@@ -54,8 +54,8 @@ type Fork = NonNullable<RecordingsCompared['fork']>;
 
 /** Returns how two recordings are related, by the names of recordings and not of their files. */
 function named({ origin, between: [before, behind], ...fork }: Fork): Fork {
-  const between: Fork['between'] = [before.map(recordingName), behind.map(recordingName)];
-  return { ...fork, origin: recordingName(origin), between };
+  const between: Fork['between'] = [before.map(nameOf), behind.map(nameOf)];
+  return { ...fork, origin: nameOf(origin), between };
 }
 
 /** Whether a recording has no end: its rollout was stopped or is still running. */
@@ -86,9 +86,9 @@ export function lastNote(recording: ComparedRecording): string | null {
 /** The names of two recordings; where they have one name, as a task has at two optimizer steps, with their folders. */
 export function namesOf(paths: readonly [string, string]): readonly [string, string] {
   const [first, second] = paths;
-  const isOneName = recordingName(first) === recordingName(second) && first !== second;
-  const nameOf = (path: string) => (isOneName ? `${runOf(path)}/${recordingName(path)}` : recordingName(path));
-  return [nameOf(first), nameOf(second)];
+  const isOneName = nameOf(first) === nameOf(second) && first !== second;
+  const shown = (path: string) => (isOneName ? `${runOf(path)}/${nameOf(path)}` : nameOf(path));
+  return [shown(first), shown(second)];
 }
 
 /** The run that a recording is in: the name of its folder. */

@@ -13,7 +13,7 @@ import { showPath } from '../../engine/core/values/json.ts';
 import type { Media } from '../../engine/core/values/media.ts';
 import type { Numbered } from '../messages/protocol.ts';
 import type { Trajectory } from './entries.ts';
-import { recordingName } from './recordingName.ts';
+import { nameOf } from './recordingName.ts';
 
 /** One changed place of a side's database, as text. */
 export type Change = {
@@ -83,7 +83,7 @@ export function headingOf({ started, rewarded }: Pick<Trajectory, 'started' | 'r
           `seed ${seed}, trial ${trial}`,
           basisText(basis),
         ],
-    forkOf: parent ? `Fork of ${recordingName(parent.recording)} after step ${parent.event}: ${parent.edit}` : null,
+    forkOf: parent ? `Fork of ${nameOf(parent.recording)} after step ${parent.event}: ${parent.edit}` : null,
     reward: rewarded && {
       value: rewarded.reward,
       reason: rewarded.reason,

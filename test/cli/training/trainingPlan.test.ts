@@ -85,6 +85,8 @@ test('the time comes from earlier runs with the same kind, model and profile', (
     steps: 40,
     earlierRuns: 0,
   });
+  const whole = launchOf({ model: 'x', profile: 'cpu', steps: null }, join(root, 'now'));
+  expect(expectedOf(whole), 'null overrides the default, as in the trainer').not.toHaveProperty('steps');
 });
 
 test('the plan of an evaluation has weights and recordings only, and small memory in MiB', () => {

@@ -7,7 +7,7 @@ import { respelt } from '../source/edit.ts';
 import { didYouMean, nearest } from '../source/nearest.ts';
 import type { Bases, Note } from '../source/note.ts';
 import { locate, remembered, type Source } from '../source/source.ts';
-import { isOptional, tablesRead } from '../source/tablesRead.ts';
+import { isOptional, tablesRead, usesTable } from '../source/tablesRead.ts';
 import { type OddValue, oddValuesIn } from './oddValues.ts';
 
 /**
@@ -57,7 +57,7 @@ export function checkTables({ databases, tasks, scan }: Parts, bases: Bases, not
   if (tables.length === 0) return;
   const states = tasks.flatMap(({ value }) => value.state.map(({ path }) => String(path[0])));
   const read = tablesRead(scan);
-  const unread = tables.filter((each) => !read.has(each));
+  const unread = tables.filter((each) => !usesTable(scan, each));
   for (const [name, at] of read) {
     if (tables.includes(name) || states.includes(name)) continue;
     const renamed = nearest(name, unread);

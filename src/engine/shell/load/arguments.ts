@@ -92,7 +92,7 @@ const isTyped = (schema: unknown) =>
 function typeHint(value: Json | undefined, wanted: string): string {
   // A number has lost the zeros that it was written with.
   if (wanted === 'string' && typeof value === 'number' && value >= 10_000)
-    return 'It is a number, so its leading zeros and signs are lost. Put the value in quotes.';
+    return 'A number loses leading zeros and a plus sign. Put the value in quotes.';
   if (wanted === 'string' && (typeof value === 'number' || typeof value === 'boolean'))
     return `Write it in quotes: "${value}" is a text.`;
   const [[key, inner] = ['', undefined], ...others] =

@@ -63,11 +63,31 @@ it.each([
   expect(found?.message).toContain('reads a table orders');
 });
 
-it('accepts a missing table that the tools create or expect to be missing', () => {
-  for (const use of ['db.notes ??= {};', 'x = db.notes?.[id];', 'if (!db.notes) db.notes = {};\nx = db.notes[id];']) {
-    const loaded = load({ 'tools.ts': `x = db.orders[id];\n${use}\n`, 'database.json': ordersIn('orders', 3) });
-    expect(shown(loaded).filter((line) => line.includes('missing-table'))).toEqual([]);
-  }
+it.each([
+  ['tools.ts', 'db.notes ??= {};'],
+  ['tools.ts', 'x = db.notes?.[id];'],
+  ['tools.ts', 'if (!db.notes) db.notes = {};\nx = db.notes[id];'],
+  ['tools.ts', 'if (id && db.notes) x = db.notes[id];'],
+  ['tools.ts', "if (!Object.hasOwn(db, 'notes')) db.notes = {};\nx = db.notes[id];"],
+  ['tools.ts', "const about = 'Reads db.notes.';"],
+  ['tools.py', 'db.setdefault("notes", {})\nx = db["notes"][id]'],
+  ['tools.py', 'x = db["notes"][id] if db.get("notes") else None'],
+  ['tools.py', 'def f():\n    """Reads db.notes."""'],
+])('accepts in %s a missing table that the tools create, expect to be missing or only name: %s', (file, use) => {
+  const python = file === 'tools.py' ? { 'domain.yaml': 'name: desk\npythonTools: tools.py\n' } : {};
+  const loaded = load({ ...python, [file]: `x = db["orders"][id]\n${use}\n`, 'database.json': ordersIn('orders', 3) });
+  expect(shown(loaded).filter((line) => line.includes('missing-table'))).toEqual([]);
+});
+
+it.each([
+  ['context.db.order[id]', 'warning'],
+  ['({ order }) => 1', 'error'],
+  ['0; const { order } = db', 'warning'],
+  ['db.order?.[id]', 'warning'],
+])('with `x = %s`, a table with almost the same name is read or not', (use, severity) => {
+  const loaded = load({ 'tools.ts': `x = ${use};\ny = db.orders[id];\n`, 'database.json': ordersIn('order', 3) });
+  const found = loaded.diagnostics.filter(({ code }) => code === 'database/missing-table');
+  expect(found.map((each) => each.severity)).toEqual([severity]);
 });
 
 it('names the row that lacks a field of all other rows', () => {
