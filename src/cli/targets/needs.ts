@@ -9,7 +9,7 @@ const needsSchema = z.object({
   /** Weights, gradients and optimizer, and what vLLM may use; absent where another machine trains. */
   memory: z.object({ needed: z.number(), available: z.number(), vllm: z.number().optional() }).optional(),
   parameters: z.number().optional(),
-  /** How conversations are written for the model, and why. */
+  /** The format of conversations with the model, and the reason for it, in words. */
   chat: z.string().optional(),
   /** The weights that the model's hub sends first. */
   download: z.number().optional(),

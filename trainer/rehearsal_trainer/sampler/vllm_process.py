@@ -116,7 +116,7 @@ class VllmProcess:
                 future.set_exception(RuntimeError(line["error"]))
             else:
                 future.set_result(line)
-        # A process that has closed its output cannot answer any more.
+        # A process that has closed its output can no longer answer.
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(LEFT_S)
         self._process.kill()
