@@ -5,6 +5,7 @@ REHEARSAL_SEED draws the states in which the processes are killed.
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import random
@@ -76,10 +77,10 @@ def expect_success(process: BaseProcess, run: Path) -> None:
     assert process.exitcode == 0, (run.parent / "run.log").read_text()[-2000:]
 
 
-def kill(process: BaseProcess, is_starting: bool = False) -> None:
-    """Kills a trainer. Its engine ends with it; one that is still starting may have none."""
+def kill(process: BaseProcess, has_engine: bool = True) -> None:
+    """Kills a trainer. Its engine ends with it; SFT has none, and one that is still starting may have none."""
     engines = engines_of(process)
-    assert engines or is_starting, "no engine is running when the trainer is killed"
+    assert engines or not has_engine, "no engine is running when the trainer is killed"
     process.kill()
     process.join()
     assert process.exitcode == -signal.SIGKILL, "the trainer had ended when it was to be killed"
@@ -140,17 +141,26 @@ def kill_at_start(run: Path, start: Start, draw: random.Random) -> None:
     print(f"killed when it is started, {'with' if has_engine else 'without'} waiting for its engine")
     if has_engine:
         until("the engine is started", lambda: engines_of(process), process.is_alive)
-    kill(process, is_starting=not has_engine)
+    kill(process, has_engine)
 
 
-def kill_in(state: State, count: int, run: Path, start: Start) -> None:
+def kill_in(state: State, count: int, run: Path, start: Start, has_engine: bool = True) -> None:
     """Kills a trainer that is held in a state."""
     reached = run.parent / "reached"
     reached.unlink(missing_ok=True)
     process = start(resume=len(starts(run)) > 0, hold=Hold(state, count, reached))
     print(f"killed in the state {state}, entered for the {count}. time")
     until(f"the state {state} is entered", reached.exists, process.is_alive)
-    kill(process)
+    kill(process, has_engine)
+
+
+def kill_in_checkpoint(run: Path, start: Start, draw: random.Random, has_engine: bool = True) -> int:
+    """Kills a trainer while it writes a checkpoint, and returns the step of the checkpoint that is left incomplete."""
+    states: list[State] = ["half a checkpoint", "checkpoint"]
+    kill_in(draw.choice(states), draw.choice((1, 2)), run, start, has_engine)
+    [unfinished] = (run / "checkpoints" / "unfinished").iterdir()
+    assert not (run / "checkpoints" / unfinished.name).exists(), "the checkpoint is in place"
+    return int(unfinished.name.removeprefix("checkpoint-"))
 
 
 def kill_between(run: Path, start: Start, draw: random.Random) -> None:
@@ -173,39 +183,90 @@ def kill_somewhere(run: Path, start: Start, draw: random.Random) -> None:
     draw.choice(kinds)()
 
 
-def expect_whole(run: Path) -> None:
-    """Checks that every optimizer step counts once, by its last attempt, with only the recordings of that attempt."""
+def expect_all_steps(run: Path) -> None:
+    """Checks that every optimizer step counts once, by its last attempt."""
     assert read_lines(run / "events.jsonl")[-1]["type"] == "finished"
     assert len({(line["step"], line["attempt"]) for line in measured(run)}) == len(measured(run))
     latest = {line["step"]: line for line in sorted(measured(run), key=lambda line: line["attempt"])}
     assert sorted(latest) == list(range(1, STEPS + 1))
-    for step in latest:
+    assert (run / "checkpoints" / "final").is_dir()
+
+
+def expect_whole(run: Path) -> None:
+    """Checks that every optimizer step counts once, with only the recordings of its last attempt."""
+    expect_all_steps(run)
+    for step in range(1, STEPS + 1):
         folder = run / "trajectories" / f"step-{step:06d}"
         played = read_lines(folder / "rollouts.jsonl")
         assert len(played) == TASKS * GROUP
         assert {line["recording"] for line in played} == {path.name for path in folder.glob("*.traj.jsonl")}
-    assert (run / "checkpoints" / "final").is_dir()
+
+
+def expect_only_complete_checkpoints(run: Path) -> None:
+    for checkpoint in (run / "checkpoints").glob("checkpoint-*"):
+        assert (checkpoint / "trainer_state.json").exists(), f"{checkpoint.name} is not complete"
+    assert not (run / "checkpoints" / "final").exists()
+
+
+def expect_reported(run: Path, reported: Sequence[int | None]) -> None:
+    """Checks the checkpoints that each attempt left incomplete against the reports of the next ones."""
+    for step, line in zip(reported, starts(run)[1:], strict=True):
+        assert step is None or step in line["incomplete"]
 
 
 @pytest.mark.full
 def test_a_trainer_that_is_killed_resumes_from_its_last_checkpoint(
     run: Path, start: Start, draw: random.Random
 ) -> None:
-    """At start-up, in rollouts, updates, checkpoints and the transfer of weights, and last in the final checkpoint."""
+    """At start-up, in rollouts, updates and the transfer of weights. Every third is killed in a checkpoint.
+
+    Last it is killed in the final checkpoint.
+    """
+    left: list[int | None] = []
     for at in range(KILLS + 1):
-        if at < KILLS:
-            kill_somewhere(run, start, draw)
-        else:
+        step = None
+        if at == KILLS:
             kill_in("final", 1, run, start)
-        for checkpoint in (run / "checkpoints").glob("checkpoint-*"):
-            assert (checkpoint / "trainer_state.json").exists(), f"{checkpoint.name} is not complete"
-        assert not (run / "checkpoints" / "final").exists()
+        elif at % 3 == 0:
+            step = kill_in_checkpoint(run, start, draw)
+        else:
+            kill_somewhere(run, start, draw)
+        left.append(step)
+        expect_only_complete_checkpoints(run)
     expect_success(start(resume=True), run)
     expect_whole(run)
+    expect_reported(run, left)
     # An attempt without metrics has the same number as the next one.
     attempts = [line["attempt"] for line in starts(run)]
     assert len(attempts) == KILLS + 2
     assert attempts == sorted(attempts)
+
+
+@pytest.mark.full
+def test_sft_that_is_killed_resumes_from_its_last_checkpoint(
+    run: Path, start: Start, draw: random.Random, gold_run: Path
+) -> None:
+    """In checkpoints, every second time, and in updates."""
+    own = {
+        "recordings": [str(gold_run)], "evaluate_split": None, "steps": STEPS, "batch": 2, "micro_batch": 2,
+        "save_every": 1,
+    }  # fmt: skip
+    of_sft = functools.partial(start, kind="sft", own=own)
+    updates: list[State] = ["gradients", "update"]
+    left: list[int | None] = []
+    for at in range(KILLS + 1):
+        step = None
+        if at == KILLS:
+            kill_in("final", 1, run, of_sft, has_engine=False)
+        elif at % 2 == 0:
+            step = kill_in_checkpoint(run, of_sft, draw, has_engine=False)
+        else:
+            kill_in(draw.choice(updates), draw.choice((1, 2)), run, of_sft, has_engine=False)
+        left.append(step)
+        expect_only_complete_checkpoints(run)
+    expect_success(of_sft(resume=True), run)
+    expect_all_steps(run)
+    expect_reported(run, left)
 
 
 @pytest.mark.full

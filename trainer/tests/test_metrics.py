@@ -80,6 +80,12 @@ def test_the_table_knows_what_backends_and_domains_measure() -> None:
     assert [name for name in written if metric_of(name) is None] == []
 
 
+def test_the_importance_ratio_of_verl_has_our_name() -> None:
+    assert in_our_names({"rollout_corr/rollout_is_mean": 1.01, "rollout_corr/rollout_is_max": 3}) == {
+        "sampler_ratio": 1.01, "sampler_ratio_max": 3.0,
+    }  # fmt: skip
+
+
 def test_somebody_measures_what_the_table_knows() -> None:
     source = "\n".join(path.read_text() for path in PACKAGE.rglob("*.py") if path != PACKAGE / "metrics" / "metrics.py")
     words = {metric.name: metric.name.split("<")[0] or metric.name for metric in METRICS}

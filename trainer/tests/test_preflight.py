@@ -246,6 +246,22 @@ def test_a_model_that_cannot_chat_is_refused(base_model: Path, monkeypatch: pyte
     assert "shows it no tools" in refusal(model="smollm2", dialect="template")
 
 
+def test_the_plan_names_the_format_of_conversations_and_why(base_model: Path) -> None:
+    def chat(**values: Any) -> str:
+        config = from_values(grpo.Config, grpo.PROFILES, {**OF_GRPO, "run": "/tmp", **values})
+        return grpo.needs(config)["chat"]
+
+    assert chat(model=str(base_model)).startswith("compact, because the model's tokenizer has no chat template, as")
+    assert chat(model=str(base_model), dialect="compact") == chat(dialect="compact") == "compact, as dialect says"
+    (base_model / "chat_template.jinja").write_text(template_of("phi3"))
+    without = "compact, because the model's chat template shows it no tools"
+    assert chat(model=str(base_model)) == chat(model="smollm2") == without
+    (base_model / "chat_template.jinja").write_text(template_of("qwen3"))
+    own = chat(model=str(base_model))
+    assert own.startswith("the model's chat template, with calls as in ")
+    assert chat(model=str(base_model), thinking=True) == f"{own}; the model thinks before it answers"
+
+
 def test_a_folder_without_a_domain_is_refused(tmp_path: Path) -> None:
     said = f"{tmp_path / 'nope'} is not a domain, because it has no domain.yaml. A domain is a folder with domain.yaml"
     here = {"engine_cwd": str(tmp_path)}
@@ -268,6 +284,47 @@ def test_a_model_that_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -
     assert "or set lora_rank" not in refusal(model="big", profile="gpu", dtype="float32", lora_rank=64)
     config = {"domain": DOMAIN, "run": "/tmp", "engine_command": ["x"], "model": "big", "dtype": "bfloat16"}
     assert grpo.needs(from_values(grpo.Config, grpo.PROFILES, {**config, "profile": "gpu"}))["disk"] > 0
+
+
+GIB = 2**30
+
+
+def big_refusal(monkeypatch: pytest.MonkeyPatch, billions: float, room: float, **values: Any) -> str:
+    """Returns the message that refuses a big model on a device with this many GiB."""
+    weights = round(billions * 1e9)
+    monkeypatch.setattr(preflight, "size_of", lambda _name: Size(weights, 2_700_000, round(0.85 * weights)))
+    monkeypatch.setattr(preflight, "check_chat", lambda _config: "")
+    monkeypatch.setattr(preflight, "check_vllm", lambda _python: None)
+    monkeypatch.setattr(preflight, "device_memory", lambda _model: ("the GPU", round(room * GIB)))
+    return refusal(model="big", **{"profile": "gpu", "dtype": "bfloat16", **values})
+
+
+def test_vllm_s_share_of_the_memory_has_room_for_its_copy(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert big_refusal(monkeypatch, 8.2, 24, vllm_python="/python") == (
+        "vllm_memory: vLLM has 9.6 GiB of the GPU, and its copy of big (8.2 billion parameters) takes 15.3 GiB. To "
+        "continue, choose a smaller model, or leave vllm_python out"
+    )
+    assert "or set vllm_memory to 0.5, or leave" in big_refusal(
+        monkeypatch, 8.2, 40, vllm_python="/python", vllm_memory=0.2
+    )
+    assert big_refusal(monkeypatch, 8.2, 40, vllm_python="/python", vllm_memory=0.9).startswith(
+        "vllm_memory: while it samples, vLLM takes 36.0 GiB, and the trainer keeps 15.9 GiB of weights and optimizer"
+    )
+    config = {**OF_GRPO, "run": "/tmp", "model": "big", "profile": "gpu", "dtype": "bfloat16", "vllm_python": "/python"}
+    monkeypatch.setattr(preflight, "device_memory", lambda _model: ("the GPU", 80 * GIB))
+    assert grpo.needs(from_values(grpo.Config, grpo.PROFILES, config))["memory"]["vllm"] == 32 * GIB
+
+
+def test_advice_for_a_model_that_is_too_large_names_only_what_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert big_refusal(monkeypatch, 69.3, 23.5).endswith(
+        ". With no setting does it fit, so choose a smaller model or a larger device"
+    )
+    assert big_refusal(monkeypatch, 69.3, 60).endswith(", or set quantization to 4bit")
+    assert big_refusal(monkeypatch, 20, 60, dtype="float32").endswith(
+        ", or set dtype to bfloat16, or set quantization to 4bit"
+    )
+    whole = big_refusal(monkeypatch, 20, 30, lora_rank=0)
+    assert whole.endswith(", or set lora_rank above 0 and quantization to 4bit")
 
 
 @pytest.mark.parametrize(

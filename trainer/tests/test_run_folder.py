@@ -148,7 +148,11 @@ def test_the_latest_checkpoint_is_the_complete_one_with_the_highest_step(tmp_pat
         if state is not None:
             (run.checkpoints / name / "trainer_state.json").write_text(state)
     assert run.latest_checkpoint() == run.checkpoints / "checkpoint-10"
+    (run.checkpoints / "unfinished" / "checkpoint-15").mkdir(parents=True)
+    (run.checkpoints / "unfinished" / "old-checkpoint-16").mkdir()
     assert opened(run.path, resume=True)._reached == 10
+    resumed = read_lines(run.path / "events.jsonl")[-1]
+    assert (resumed["step"], resumed["incomplete"]) == (10, [11, 12, 13, 15])
 
 
 @linux

@@ -52,6 +52,16 @@ def test_an_option_that_cannot_be_passed_is_refused_before_the_weights_are_loade
     assert str(raised.value).startswith(said)
 
 
+@pytest.mark.parametrize("algorithm", backend.LOSSES)
+def test_an_option_that_the_algorithm_sets_is_refused_before_the_weights_are_loaded(
+    tmp_path: Path, algorithm: str
+) -> None:
+    for name, value in backend.LOSSES[algorithm].items():
+        with pytest.raises(ConfigurationError) as raised:
+            grpo.needs(grpo_config(tmp_path, algorithm=algorithm, trl={name: value}))
+        assert str(raised.value) == f"trl: {name} is set by the key algorithm ({algorithm}) here; set that"
+
+
 def test_options_reach_trl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     used: list[Any] = []
     train = backend.train

@@ -9,6 +9,7 @@ import contextlib
 import itertools
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -34,6 +35,8 @@ from rehearsal_trainer.sampler.vllm_process import VllmProcess
 from rehearsal_trainer.sampler.vllm_sampler import ON_GPU, RANKS, VllmSampler
 from rehearsal_trainer.values.failures import ConfigurationError, TrainingError
 
+SOON_S = 60
+"""A request of a scripted process ends within a second; the rest is for a slow machine."""
 VLLM = os.environ.get("REHEARSAL_VLLM_PYTHON")
 PROMPT = [1, 9690, 198, 2683, 359, 253, 5356, 5646, 2, 198, 1, 4093, 198, 28120, 2, 198, 1, 520, 9531, 198]
 """You are a helpful assistant, and Hello, in ChatML."""
@@ -132,6 +135,42 @@ def test_what_is_asked_of_a_closed_one_fails(sampler: VllmSampler) -> None:
     sampler.close()
     with pytest.raises(RuntimeError, match="vLLM has ended"):
         sampler.submit("a", PROMPT, Sampling(), 1).result(LIMIT_S)
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ('{"ids": [1', r'wrote a line that is not an answer: \{"ids": \[1$'),
+        ("3", "wrote a line that is not an answer: 3"),
+        (r"\377", "wrote a line that is not an answer"),
+        ('{"id": 1}', "gave an answer that cannot be read: KeyError"),
+    ],
+)
+def test_a_broken_answer_fails_its_request_at_once_and_later_ones_are_answered(
+    tmp_path: Path, tiny_model: Any, answer: str, words: str
+) -> None:
+    good = json.dumps({"id": 2, "ids": [2], "logprobs": [0.0], "cached": 0})
+    read = "echo '{\"ready\": true}'; read a"
+    python = script(tmp_path, f"{read}; printf '{answer}\\n'; read b; echo '{good}'; exec sleep 600")
+    made = VllmSampler(tiny_model, {2}, 64, python, 0.4, tmp_path / "serving")
+    made._process = VllmProcess(python, "m", {}, tmp_path / "vllm.txt")
+    with pytest.raises(RuntimeError, match=words):
+        made.submit("a", PROMPT, Sampling(), 1).result(SOON_S)
+    assert made.submit("b", PROMPT, Sampling(), 1).result(SOON_S).ids == [2]
+    made._process._process.kill()
+
+
+@pytest.mark.parametrize(
+    "ends", ["exec sleep 600 >&-", "sleep 600 & exit 1"], ids=["output is closed", "a child keeps the output open"]
+)
+def test_the_requests_of_a_process_that_cannot_answer_any_more_fail(tmp_path: Path, ends: str) -> None:
+    python = script(tmp_path, f"echo '{{\"ready\": true}}'; read a; {ends}")
+    process = VllmProcess(python, "m", {}, tmp_path / "vllm.txt")
+    with pytest.raises(RuntimeError, match="vLLM has ended"):
+        process.ask({"prompt": [1]})[1].result(SOON_S)
+    assert process.has_ended
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process._process.pid, signal.SIGKILL)
 
 
 def test_an_adapter_is_handed_over_alone_and_keeps_every_bit(tmp_path: Path, stand_in: str, tiny_model: Any) -> None:

@@ -19,9 +19,10 @@ from typing import Any, Literal
 _CONTEXT: Any = multiprocessing.get_context("forkserver" if sys.platform.startswith("linux") else "spawn")
 
 
-State = Literal["gradients", "update", "weights", "final"]
+State = Literal["gradients", "update", "weights", "half a checkpoint", "checkpoint", "final"]
 """A state of a trainer: the gradients of an optimizer step are computed, the weights are updated, the sampler is about
-to take new weights, or the final checkpoint is written and not yet in place."""
+to take new weights, a checkpoint has weights and no optimizer yet, a checkpoint is written and not yet in place, or the
+final one is."""
 
 
 @dataclass
@@ -65,8 +66,9 @@ def _run(argv: list[str], log: str, hold: Hold | None) -> None:
 
 def _watch(hold: Hold) -> None:
     from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+    from transformers import Trainer
 
-    from rehearsal_trainer.backends import trl
+    from rehearsal_trainer.backends import atomic_checkpoints, trl
     from rehearsal_trainer.sampler.cpu_decoder.llama_decoder import LlamaDecoder
 
     def before(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -83,5 +85,9 @@ def _watch(hold: Hold) -> None:
             register_optimizer_step_post_hook(lambda *_: hold.enter())
         case "weights":
             LlamaDecoder.refresh = before(LlamaDecoder.refresh)
+        case "half a checkpoint":
+            Trainer._save_optimizer_and_scheduler = before(Trainer._save_optimizer_and_scheduler)
+        case "checkpoint":
+            atomic_checkpoints.publish_checkpoint = before(atomic_checkpoints.publish_checkpoint)
         case "final":
             trl.publish_checkpoint = before(trl.publish_checkpoint)

@@ -21,7 +21,7 @@ import {
 } from '../python/pythonEnvironment.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
 import { waitReport } from '../terminal/waitReport.ts';
-import { trainedDialect } from './dialect.ts';
+import { trainedChat } from './trainedChat.ts';
 
 /** A model behind the trainer's gateway, on loopback. */
 export type ServedModel = {
@@ -38,6 +38,8 @@ export type Serving = {
   /** As `modelNamed` gives it. */
   readonly model: string;
   readonly dialect: Dialect;
+  /** Whether the model thinks before it answers. */
+  readonly thinking: boolean;
   /** 0, the default: a free one. */
   readonly port?: number;
   /** An existing Python that serves it, as `interpreterOf` reads it. */
@@ -93,12 +95,13 @@ export function tellHub(model: string, io: Pick<Io, 'err'>): void {
 /** Starts the gateway over a model and waits until it answers. What it can't load is a `Fault` in its words. */
 export async function serveModel(
   io: Pick<Io, 'err' | 'signal'>,
-  { model, dialect, port = 0, python }: Serving,
+  { model, dialect, thinking, port = 0, python }: Serving,
 ): Promise<ServedModel> {
   const { python: command } = await preparePython(io, interpreterOf(python, process.cwd()));
   tellHub(model, io);
   const [program, ...rest] = command;
-  const args = [...rest, ...trainerModule, 'gateway', '--model', model, '--dialect', dialect, '--port', String(port)];
+  const chat = ['--dialect', dialect, ...(thinking ? ['--thinking'] : [])];
+  const args = [...rest, ...trainerModule, 'gateway', '--model', model, ...chat, '--port', String(port)];
   const child = spawn(program, args, { env: trainerEnvironment(hubKeys), stdio: ['ignore', 'pipe', 'pipe'] });
   let words = '';
   createInterface({ input: child.stderr }).on('line', (line) => {
@@ -168,7 +171,8 @@ export async function servedFor(
 ): Promise<ServedModel | undefined> {
   if (!agent?.startsWith(checkpointScheme)) return undefined;
   const model = modelNamed(agent.slice(checkpointScheme.length), agent, io);
-  return serveModel(io, { model, dialect: trainedDialect(model) ?? dialect, python });
+  const { dialect: trained = dialect, thinking = false } = trainedChat(model);
+  return serveModel(io, { model, dialect: trained, thinking, python });
 }
 
 /** The environment in which `parseSeat` knows a checkpoint. */

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { Fault } from '../../engine/shell/files/fault.ts';
 import { modelNamed, tellHub } from '../checkpoints/servedModel.ts';
+import { writeTrainedChat } from '../checkpoints/trainedChat.ts';
 import { type Command, defineCommand } from '../options/command.ts';
 import { json, oneOf, text } from '../options/option.ts';
 import { askTrainer } from '../python/askTrainer.ts';
@@ -14,7 +15,8 @@ export const exportModel: Command = defineCommand({
   usage: 'CHECKPOINT --out FOLDER [options]',
   about: `
 Writes the weights as safetensors, and the tokenizer, in the layout that other tools load. A LoRA checkpoint is an adapter
-that needs its base model; the exported model does not.
+that needs its base model; the exported model does not. The file rehearsal-chat.json has the dialect and the thinking of
+the run, with which Rehearsal serves, evaluates and trains the exported model.
 `,
   options: {
     out: text('FOLDER', 'a new or an empty folder'),
@@ -33,9 +35,13 @@ that needs its base model; the exported model does not.
     const said = await askTrainer(io, python, args, {
       refused: (message) => new Fault({ who: 'environment', code: 'model/not-exported', message }),
     });
+    const { thinking } = writeTrainedChat(folder, model);
     const { bytes } = JSON.parse(said) as { readonly bytes: number };
     if (json) io.out(`${JSON.stringify({ model: folder, bytes })}\n`);
-    else io.out(`${folder}: ${(bytes / 1e6).toFixed(1)} MB of weights\n`);
+    else {
+      const trained = thinking === undefined ? '' : `, trained with thinking ${thinking ? 'on' : 'off'}`;
+      io.out(`${folder}: ${(bytes / 1e6).toFixed(1)} MB of weights${trained}\n`);
+    }
     return 0;
   },
 });

@@ -1,6 +1,6 @@
 import { dialects, usualDialect } from '../../engine/core/domain/dialect.ts';
-import { trainedDialect } from '../checkpoints/dialect.ts';
 import { modelNamed, serveModel } from '../checkpoints/servedModel.ts';
+import { trainedChat } from '../checkpoints/trainedChat.ts';
 import { type Command, defineCommand } from '../options/command.ts';
 import { json, oneOf, port, text } from '../options/option.ts';
 import { UsageError } from '../terminal/io.ts';
@@ -30,10 +30,11 @@ a debug configuration.
     if (named === undefined)
       throw new UsageError('name the model: smollm2, tiny, the folder of a checkpoint, or a hub id');
     const model = modelNamed(named, named, io);
-    const dialect = options.dialect ?? trainedDialect(model) ?? usualDialect;
-    const served = await serveModel(io, { model, dialect, port: options.port ?? 0, python: options.python });
+    const { dialect: trained = usualDialect, thinking = false } = trainedChat(model);
+    const { dialect = trained, port = 0, python } = options;
+    const served = await serveModel(io, { model, dialect, thinking, port, python });
     const { url, token } = served;
-    if (options.json) io.out(`${JSON.stringify({ model, url, token, dialect })}\n`);
+    if (options.json) io.out(`${JSON.stringify({ model, url, token, dialect, thinking })}\n`);
     else io.out(`OPENAI_BASE_URL=${url}\nOPENAI_API_KEY=${token}\n`);
     io.err(`serving ${named}; Ctrl+C ends it\n`);
     await served.ended;

@@ -4,8 +4,8 @@ import { type Dialect, usualDialect } from '../../engine/core/domain/dialect.ts'
 import { domainBeside } from '../../engine/shell/domain/domainBeside.ts';
 import { Fault } from '../../engine/shell/files/fault.ts';
 import { recordingEnding } from '../../engine/shell/records/recordingName.ts';
-import { trainedDialect } from '../checkpoints/dialect.ts';
 import { modelNamed } from '../checkpoints/servedModel.ts';
+import { trainedChat } from '../checkpoints/trainedChat.ts';
 import { openDomainAt } from '../options/rolloutOptions.ts';
 import { askTrainer } from '../python/askTrainer.ts';
 import { interpreterOf, preparePython } from '../python/pythonEnvironment.ts';
@@ -21,9 +21,11 @@ export async function previewTraining(options: SynthOptions, [file]: readonly st
   if (!existsSync(recording)) throw new UsageError(`${recording}: there is no such recording`);
   const named = options.model ?? 'smollm2';
   const model = modelNamed(named, `--model ${named}`, io);
-  const dialect = options.dialect ?? trainedDialect(model) ?? domainDialect(recording);
+  const { dialect: trained, thinking = false } = trainedChat(model);
+  const dialect = options.dialect ?? trained ?? domainDialect(recording);
   const { python } = await preparePython(io, interpreterOf(options.python, io.cwd));
-  const args = ['preview', '--recording', recording, '--model', model, '--dialect', dialect];
+  const chat = ['--dialect', dialect, ...(thinking ? ['--thinking'] : [])];
+  const args = ['preview', '--recording', recording, '--model', model, ...chat];
   const said = await askTrainer(io, python, args, { refused });
   const answer = JSON.parse(said) as { readonly pieces: readonly Piece[] };
   io.out(options.json ? `${JSON.stringify({ recording, ...answer })}\n` : previewText(answer.pieces));

@@ -6,9 +6,11 @@ const needsSchema = z.object({
   disk: z.number(),
   /** The free space on that disk. */
   free: z.number(),
-  /** Weights, gradients and optimizer; absent where another machine trains. */
-  memory: z.object({ needed: z.number(), available: z.number() }).optional(),
+  /** Weights, gradients and optimizer, and what vLLM may use; absent where another machine trains. */
+  memory: z.object({ needed: z.number(), available: z.number(), vllm: z.number().optional() }).optional(),
   parameters: z.number().optional(),
+  /** The format of conversations with the model, and the reason for it, in words. */
+  chat: z.string().optional(),
   /** The weights that the model's hub sends first. */
   download: z.number().optional(),
 });

@@ -1,5 +1,4 @@
 import { basename } from 'node:path';
-import type { Dialect } from '../../engine/core/domain/dialect.ts';
 import { type TrainingKind, trainingKinds } from '../../engine/core/domain/trainingKind.ts';
 import { profileFor } from '../../engine/core/domain/trainingProfile.ts';
 import { counted } from '../../engine/core/text/counted.ts';
@@ -9,8 +8,8 @@ import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { parseSeat } from '../../engine/shell/models/parseSeat.ts';
 import { firstModelOf } from '../../engine/shell/records/trainingRun.ts';
 import { userSchema } from '../../training/trainingProtocol.ts';
-import { trainedDialect } from '../checkpoints/dialect.ts';
 import { modelNamed } from '../checkpoints/servedModel.ts';
+import { trainedChat } from '../checkpoints/trainedChat.ts';
 import { openDomain, throwIfTooMany } from '../options/rolloutOptions.ts';
 import { trainingUser } from '../options/trainingUser.ts';
 import { ownEngine } from '../python/engineCommand.ts';
@@ -79,7 +78,7 @@ export function trainingConfiguration(
   const ofModel = profileFor(typeof model === 'string' ? firstModelOf(model) : model);
   const common = {
     ...(ofModel ? { profile: ofModel } : {}),
-    dialect: dialectOf(domains, model, written['dialect']),
+    ...chatOf(domains, model, written['dialect']),
     ...counted,
     ...file?.values,
     ...(isCounted ? counted : {}),
@@ -184,16 +183,16 @@ function weighted(shares: readonly JsonObject[], weights: readonly number[] | un
   return shares.map((share, index) => ({ ...share, weight: weights[index] ?? 1 }));
 }
 
-/** A checkpoint keeps the dialect that it was trained in. Else the domains of a run have to agree on theirs. */
-function dialectOf([{ loaded }, ...others]: TrainingRequest['domains'], model: Json, said: Json | undefined): Dialect {
-  const trained = typeof model === 'string' ? trainedDialect(model) : undefined;
+/** A checkpoint keeps the chat that it was trained with. Else the domains of a run have to agree on a dialect. */
+function chatOf([{ loaded }, ...others]: TrainingRequest['domains'], model: Json, said: Json | undefined): JsonObject {
+  const { dialect: trained, thinking } = typeof model === 'string' ? trainedChat(model) : {};
   const { dialect } = loaded.file;
   const other = others.map((each) => each.loaded.file.dialect).find((each) => each !== dialect);
   if (!trained && other && said === undefined)
     throw new UsageError(
       `the domains use different dialects (${dialect}, ${other}): choose one with --set dialect=${dialect}`,
     );
-  return trained ?? dialect;
+  return { dialect: trained ?? dialect, ...(thinking === undefined ? {} : { thinking }) };
 }
 
 type Refusal = (words: string) => UsageError;

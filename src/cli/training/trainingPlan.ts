@@ -119,11 +119,12 @@ export function planLines(plan: TrainingPlan): readonly (readonly [string, strin
     ['target', device === undefined ? target : `${target} (${device})`],
     ['profile', `${profile}. ${reason}`],
     ['model', `${model}${millions}`],
+    ...(needs?.chat ? [['dialect', needs.chat] as const] : []),
     ...(prompt ? [['context', promptText(prompt)] as const] : []),
     [
       'memory',
       needs?.memory
-        ? `${gibibytes(needs.memory.needed)} of ${gibibytes(needs.memory.available)} for weights${isTrained ? ', gradients and optimizer' : ''}, without activations`
+        ? `${gibibytes(needs.memory.needed)} of ${gibibytes(needs.memory.available)} for weights${isTrained ? ', gradients and optimizer' : ''}, without activations${needs.memory.vllm === undefined ? '' : `; vLLM may take ${gibibytes(needs.memory.vllm)} while it samples`}`
         : `known once the trainer is installed on ${target}`,
     ],
     [

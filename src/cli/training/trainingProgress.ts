@@ -91,11 +91,14 @@ export function valuesOf(line: unknown): string {
   ].join(', ');
 }
 
+const resumedSchema = z.looseObject({ step: z.int(), incomplete: z.array(z.int()).optional().catch(undefined) });
+
 function eventLine(event: RunEvent): string | null {
   const { type, message = '', step } = event;
   if (type === 'warning') return `warning: ${message}`;
   if (type === 'alarm') return `alarm ${event['alarm']} at optimizer step ${step}: ${message}`;
   if (type === 'played') return playedLine(event);
+  if (type === 'resumed') return resumedLine(event);
   const { data } = evaluatedSchema.safeParse(event);
   if (type !== 'evaluated' || data === undefined) return null;
   const { domain, success, right, rollouts } = data;
@@ -103,6 +106,18 @@ function eventLine(event: RunEvent): string | null {
   const share =
     success === null ? 'nothing could be scored' : `${(100 * success).toFixed(1)} % (${right} of ${rollouts})`;
   return `evaluation on ${domain} ${when}: ${share}`;
+}
+
+/** Returns where a run continues; null for an evaluation, which has no checkpoints. */
+function resumedLine(event: RunEvent): string | null {
+  const { data } = resumedSchema.safeParse(event);
+  if (data === undefined || event['kind'] === 'evaluate') return null;
+  const { step, incomplete = [] } = data;
+  const from = step === 0 ? 'restarted before optimizer step 1' : `resumed from optimizer step ${step}`;
+  if (incomplete.length === 0) return from;
+  const left = incomplete.length === 1 ? 'checkpoint of step' : 'checkpoints of steps';
+  const was = incomplete.length === 1 ? 'was' : 'were';
+  return `${from}; the ${left} ${incomplete.join(', ')} ${was} not complete`;
 }
 
 function playedLine(event: RunEvent): string | null {

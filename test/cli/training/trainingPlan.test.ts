@@ -117,7 +117,7 @@ test('the plan counts the rollouts that evaluate the model', () => {
 test('a plan names the domain, the input, the device, the profile and why, memory, disk, downloads and time', () => {
   const launch = launchOf({ model: 'org/model', profile: 'gpu' });
   const needs = needsOf(
-    'a library prints\n{"disk": 3221225472, "free": 107374182400, "memory": {"needed": 9663676416, "available": 85899345920}, "parameters": 596049920, "download": 1192135096}\n',
+    'a library prints\n{"disk": 3221225472, "free": 107374182400, "memory": {"needed": 9663676416, "available": 85899345920, "vllm": 34359738368}, "parameters": 596049920, "chat": "compact, because x", "download": 1192135096}\n',
   );
   const plan = { ...planFor('this machine', launch, h100, 'The machine has a GPU (NVIDIA H100).'), needs };
   const learnedFrom = {
@@ -135,7 +135,8 @@ evaluate   2 rollouts
 target     this machine (NVIDIA H100)
 profile    gpu. The machine has a GPU (NVIDIA H100).
 model      org/model, 596 million parameters
-memory     9.0 GiB of 80.0 GiB for weights, gradients and optimizer, without activations
+dialect    compact, because x
+memory     9.0 GiB of 80.0 GiB for weights, gradients and optimizer, without activations; vLLM may take 32.0 GiB while it samples
 disk       3.0 GiB to write, 100.0 GiB free
 downloads  the weights of org/model: about 1192 MB
 time       about 8 min for 40 steps (12.0 s per optimizer step, the median of 2 earlier runs)

@@ -57,6 +57,23 @@ optimizer step 2 of 2: reward 1.000, 3.0 s
     expect(all.err()).toContain(line);
 });
 
+test.each([
+  [{ step: 5 }, 'resumed from optimizer step 5\n'],
+  [{ step: 5, incomplete: [10] }, 'resumed from optimizer step 5; the checkpoint of step 10 was not complete\n'],
+  [
+    { step: 0, incomplete: [5, 10] },
+    'restarted before optimizer step 1; the checkpoints of steps 5, 10 were not complete\n',
+  ],
+  [{ step: 0, kind: 'evaluate' }, ''],
+])('a run that is resumed reports its checkpoint: %j', async (fields, line) => {
+  const { run, append } = runOf('grpo');
+  append('events.jsonl', [{ type: 'started' }]);
+  const { io, err } = printer();
+  const resumed = await laterProgress(run);
+  await resumed.during(io, async () => append('events.jsonl', [{ type: 'resumed', kind: 'grpo', ...fields }]));
+  expect(err()).toBe(line);
+});
+
 test('the rollouts of an evaluation are counted while they are played', async () => {
   const { run, append } = runOf('evaluate');
   append('events.jsonl', [{ type: 'played', part: 'greedy', rollouts: 3, planned: 24, right: 2 }]);

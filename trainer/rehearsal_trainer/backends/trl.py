@@ -214,7 +214,8 @@ def check_names(kind: Literal["sft", "grpo"], config: Any) -> type[Any]:
     """
     known = SFTConfig if kind == "sft" else GRPOConfig
     example = Optimization(Path(), 1, 1.0, 0, 1, 1, 1, 1, 0, False, 0)
-    grpo = GrpoPlan(2, 1.0, 0.0, 0.2, None, "grpo", 1, False, None)
+    algorithm = getattr(config, "algorithm", "grpo")
+    grpo = GrpoPlan(2, 1.0, 0.0, 0.2, None, algorithm, 1, False, None)
     own = set(_sft_values(example) if kind == "sft" else _grpo_values(example, grpo))
     keys = {key.setting.trl: key.name for key in keys_of(type(config)).values() if key.setting.trl}
     types = {each.name: each.type for each in fields(known)}
@@ -222,6 +223,8 @@ def check_names(kind: Literal["sft", "grpo"], config: Any) -> type[Any]:
     for name in config.trl:
         if name in keys:
             raise ConfigurationError(f"trl: {name} is the key {keys[name]} here; set that")
+        if kind == "grpo" and name in LOSSES[algorithm]:
+            raise ConfigurationError(f"trl: {name} is set by the key algorithm ({algorithm}) here; set that")
         if name in own:
             raise ConfigurationError(f"trl: {name} cannot be set, because Rehearsal's rollouts depend on its value")
         if "hub" in name:

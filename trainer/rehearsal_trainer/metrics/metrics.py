@@ -183,18 +183,20 @@ METRICS: Sequence[Metric] = (
     ),
     Metric(
         "clipped_low", "Clipped below", GRPO,
-        "Share of tokens whose importance ratio was clipped at the lower end; 0 while a batch is one update.",
+        "Share of tokens whose importance ratio was clipped at the lower end; 0 while a batch is one update. "
+        "Absent on a Ray cluster, because verl reports both ends together, as `clipped`.",
         "share", 3,
     ),
     Metric(
         "clipped_high", "Clipped above", GRPO,
-        "Share of tokens whose importance ratio was clipped at the upper end; 0 while a batch is one update.",
+        "Share of tokens whose importance ratio was clipped at the upper end; 0 while a batch is one update. "
+        "Absent on a Ray cluster, because verl reports both ends together, as `clipped`.",
         "share", 3,
     ),
     Metric(
         "sampler_ratio", "Trainer to sampler ratio", GRPO,
         "Mean ratio of the probability that the trainer gives a sampled token to the one it was sampled with; 1 where "
-        "sampler and trainer agree.",
+        "sampler and trainer agree. On a Ray cluster, ratios above `importance_sampling_cap` count as the cap.",
         decimals=4,
     ),
     Metric(

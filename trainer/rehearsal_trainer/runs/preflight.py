@@ -17,7 +17,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +80,7 @@ def needs(config: Any, run: Path, disk: Callable[[Size], int], on_this_machine: 
     check_vllm(config.vllm_python)
     try:
         size = size_of(config.model)
-        check_chat(config)
+        chat = check_chat(config)
     except ModelError as error:
         raise ConfigurationError(f"model: {error}") from error
     if on_this_machine:
@@ -95,6 +95,7 @@ def needs(config: Any, run: Path, disk: Callable[[Size], int], on_this_machine: 
         "disk": max(0, disk(size) + served + REST - before),
         "free": shutil.disk_usage(there).free,
         "parameters": size.parameters,
+        "chat": chat,
         "download": download_of(config.model) if on_this_machine else 0,
         **({"memory": memory} if memory else {}),
     }
@@ -124,14 +125,31 @@ def _handed_to_vllm(config: Any, size: Size) -> int:
     return 2 * 4 * rank * size.ends if rank else 4 * size.parameters
 
 
-def check_chat(config: Any) -> None:
-    """Raises ModelError for a model whose chat template cannot be trained with; does not load its weights."""
+def check_chat(config: Any) -> str:
+    """Returns the format of the model's conversations, and the reason for it, for display; does not load its weights.
+
+    ModelError for a model whose chat template cannot be trained with.
+    """
+    without_tools = "compact, because the model's chat template shows it no tools"
     if config.dialect != "template" and _is_named(config.model):
-        return
+        return "compact, as dialect says" if config.dialect == "compact" else without_tools
     from rehearsal_trainer.gateway.serving import chat_of
     from rehearsal_trainer.models.loading import load_tokenizer
 
-    chat_of(config.model, load_tokenizer(config.model), config.dialect, config.thinking)
+    tokenizer = load_tokenizer(config.model)
+    template = tokenizer.chat_template
+    chat = chat_of(config.model, tokenizer, config.dialect, config.thinking)
+    if config.dialect == "compact":
+        return "compact, as dialect says"
+    if not template:
+        return (
+            "compact, because the model's tokenizer has no chat template, as those of base models. To use another "
+            "format, choose an instruct model, or put a chat_template.jinja into the model's folder"
+        )
+    if chat.tokenizer.chat_template != template:
+        return without_tools
+    thinking = "; the model thinks before it answers" if config.thinking else ""
+    return f"the model's chat template, with calls as in {chat.form.name}{thinking}"
 
 
 def check_quantization(config: Any) -> None:
@@ -185,25 +203,85 @@ def check_domains(config: Any) -> None:
 def check_memory(config: Any, size: Size) -> dict[str, Json]:
     """Returns the bytes that weights, gradients, optimizer and reference need, and the bytes that the device has.
 
-    ConfigurationError if the run needs more than the device has.
+    With vLLM, also those that it may use. ConfigurationError if the run needs more than the device has.
     """
-    copy = reference(config, size)
-    changed = 3 * trained(config, size) if hasattr(config, "lora_rank") else 0  # the gradient and Adam's two moments
-    needed = in_memory(config, size) + changed + copy
     device, room = device_memory(config.model)
-    if needed <= room:
-        return {"needed": needed, "available": room}
-    advice = "choose a smaller model"
-    if getattr(config, "lora_rank", 1) == 0:
-        advice += ", or set lora_rank above 0"
-    elif quantization_of(config.model, config.quantization) == "none":
-        advice += ", or set quantization to 4bit"
-    raise ConfigurationError(
-        f"model: {config.model} is too large for {device}. It has {size.parameters / 1e9:.1f} billion parameters; "
-        f"weights, gradients{', optimizer and the reference of beta' if copy else ' and optimizer'} take "
-        f"{needed / 2**30:.1f} GiB of {room / 2**30:.1f} GiB. "
-        f"To continue, {advice}"
-    )
+    lacking = _lacking(config, size, device, room)
+    if lacking is None:
+        served = {"vllm": round(config.vllm_memory * room)} if _samples_with_vllm(config) else {}
+        return {"needed": _needed(config, size), "available": room, **served}
+    advice = _settings_that_fit(config, size, room)
+    if advice:
+        raise ConfigurationError(f"{lacking}. To continue, choose a smaller model, or {', or '.join(advice)}")
+    raise ConfigurationError(f"{lacking}. With no setting does it fit, so choose a smaller model or a larger device")
+
+
+def _needed(config: Any, size: Size) -> int:
+    changed = 3 * trained(config, size) if hasattr(config, "lora_rank") else 0  # the gradient and Adam's two moments
+    return in_memory(config, size) + changed + reference(config, size)
+
+
+def _lacking(config: Any, size: Size, device: str, room: int) -> str | None:
+    """Returns what the memory of a device is too small for, or None."""
+    needed, weights = _needed(config, size), in_memory(config, size)
+    billions = f"{size.parameters / 1e9:.1f} billion parameters"
+    if needed > room:
+        copy = reference(config, size)
+        return (
+            f"model: {config.model} is too large for {device}. It has {billions}; weights, "
+            f"gradients{', optimizer and the reference of beta' if copy else ' and optimizer'} take "
+            f"{_gib(needed)} of {_gib(room)}"
+        )
+    if not _samples_with_vllm(config):
+        return None
+    share = config.vllm_memory * room
+    if weights > share:
+        return (
+            f"vllm_memory: vLLM has {_gib(share)} of {device}, and its copy of {config.model} ({billions}) takes "
+            f"{_gib(weights)}"
+        )
+    # vLLM sleeps in the update, where the gradient is.
+    kept = needed - trained(config, size) if hasattr(config, "lora_rank") else needed
+    if kept + share > room:
+        return (
+            f"vllm_memory: while it samples, vLLM takes {_gib(share)}, and the trainer keeps {_gib(kept)} of weights "
+            f"and optimizer ({billions}); {device} has {_gib(room)}"
+        )
+    return None
+
+
+def _settings_that_fit(config: Any, size: Size, room: int) -> list[str]:
+    """Returns the changes of a configuration with which a run fits, each in words; several keys only if no one does."""
+    is_trained = hasattr(config, "lora_rank")
+    adapted = {} if size.own_rank or getattr(config, "lora_rank", 1) else {"lora_rank": 16}
+    of_adapter = [("set lora_rank above 0", adapted)] if adapted else []
+    changes: list[tuple[str, dict[str, Any]]] = [*of_adapter]
+    if is_trained and config.dtype != "bfloat16":
+        changes.append(("set dtype to bfloat16", {"dtype": "bfloat16"}))
+    if _samples_with_vllm(config):
+        least = math.ceil(20 * (1.25 * in_memory(config, size) / room)) / 20
+        changes.append((f"set vllm_memory to {least:g}", {"vllm_memory": min(least, 1.0)}))
+        changes.append(("leave vllm_python out", {"vllm_python": None}))
+    elif quantization_of(config.model, config.quantization) == "none" and not adapted:
+        changes.append(("set quantization to 4bit", {"quantization": "4bit"}))
+    together = [
+        ("set lora_rank above 0 and dtype to bfloat16", {**adapted, "dtype": "bfloat16"}),
+        ("set lora_rank above 0 and quantization to 4bit", {**adapted, "quantization": "4bit", "vllm_python": None}),
+    ]
+    for some in (changes, together if adapted else []):
+        fitting = [words for words, each in some if _lacking(replace(config, **each), size, "", room) is None]
+        if fitting:
+            return fitting
+    return []
+
+
+def _samples_with_vllm(config: Any) -> bool:
+    """Returns whether a run starts vLLM; SFT only does for its evaluations."""
+    return config.vllm_python is not None and (not hasattr(config, "recordings") or config.evaluate_every > 0)
+
+
+def _gib(size: float) -> str:
+    return f"{size / 2**30:.1f} GiB"
 
 
 def device_memory(model: str) -> tuple[str, int]:

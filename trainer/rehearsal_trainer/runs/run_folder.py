@@ -83,7 +83,8 @@ class RunFolder:
         (self.path / run_files.CONFIG).write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
         # Metrics after the checkpoint are void, so a reader needs to know where the run continues.
         self._reached = (self._latest_step() or 0) if reached is None else reached
-        after = {"step": self._reached} if resume else {}
+        incomplete = self._incomplete_steps() if reached is None else []
+        after = {"step": self._reached, **({"incomplete": incomplete} if incomplete else {})} if resume else {}
         self.event("resumed" if resume else "started", kind=kind, attempt=self.attempt, **after)
 
     def __enter__(self) -> Self:
@@ -216,6 +217,12 @@ class RunFolder:
             refuse_special_files(each)
         steps = [run_files.checkpoint_step(each.name) for each in checkpoints if _is_whole(each)]
         return max((step for step in steps if step is not None), default=None)
+
+    def _incomplete_steps(self) -> list[int]:
+        """Returns the steps after the latest complete checkpoint whose checkpoint a trainer left incomplete."""
+        folders = [*self.checkpoints.glob("*"), *(self.checkpoints / run_files.UNFINISHED).glob("*")]
+        steps = {run_files.checkpoint_step(each.name) for each in folders}
+        return sorted(step for step in steps if step is not None and step > self._reached)
 
     def _append(self, name: str, value: Mapping[str, Json]) -> None:
         if not self._writes:

@@ -19,6 +19,10 @@ START_S = 900
 END_S = 30
 SAFE_PATH = {"PYTHONSAFEPATH": "1"}
 """Keeps vLLM's own processes, which start with -m and -c, from loading modules of the working folder: the run's."""
+LEFT_S = 0.5
+"""The longest that the last answers are waited for, once the process or its output has ended."""
+SHOWN = 200
+"""The number of characters of a broken line that an error message shows."""
 LAST_WORDS = 20
 """The number of lines of vLLM's log that are appended to an error message."""
 
@@ -37,6 +41,7 @@ class VllmProcess:
                 self._process = subprocess.Popen(
                     [python, str(side), model, json.dumps(options)],
                     stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, encoding="utf-8",
+                    errors="replace",
                     env=without_keys(HUB_KEYS) | SAFE_PATH, **OWN_SESSION,
                 )  # fmt: skip
         except OSError as error:
@@ -45,7 +50,9 @@ class VllmProcess:
         self._waiting = {0: ready}
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
-        threading.Thread(target=self._read, name="vllm", daemon=True).start()
+        reader = threading.Thread(target=self._read, name="vllm", daemon=True)
+        reader.start()
+        threading.Thread(target=self._fail_at_end, args=(reader,), name="vllm's end", daemon=True).start()
         try:
             ready.result(START_S)
         except Exception as error:
@@ -94,7 +101,14 @@ class VllmProcess:
     def _read(self) -> None:
         assert self._process.stdout is not None
         for text in self._process.stdout:
-            line = json.loads(text)
+            try:
+                line = json.loads(text)
+            except ValueError:
+                line = None
+            if not isinstance(line, dict):
+                # It can be what is left of any answer.
+                self._fail_all(f"vLLM's process wrote a line that is not an answer: {text[:SHOWN].rstrip()}")
+                continue
             future = self._waiting.pop(line.get("id", 0), None)
             if future is None:
                 continue
@@ -102,9 +116,19 @@ class VllmProcess:
                 future.set_exception(RuntimeError(line["error"]))
             else:
                 future.set_result(line)
+        # A process that has closed its output can no longer answer.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(LEFT_S)
+        self._process.kill()
+
+    def _fail_at_end(self, reader: threading.Thread) -> None:
+        """Fails the requests that are open when the process ends, also if its children keep its output open."""
         self._process.wait()
-        with self._lock:  # `ask` does not add requests from here on
-            left = list(self._waiting.values())
-            self._waiting.clear()
-        for future in left:
-            future.set_exception(RuntimeError(self._end()))
+        reader.join(LEFT_S)  # the last answers
+        with self._lock:  # `ask` does not add requests after the end of the process
+            self._fail_all(self._end())
+
+    def _fail_all(self, message: str) -> None:
+        with contextlib.suppress(KeyError):  # until none is left
+            while True:
+                self._waiting.popitem()[1].set_exception(RuntimeError(message))

@@ -129,9 +129,14 @@ class VllmSampler:
             answer.set_exception(error)
             return
         said = done.result()
-        self.sampled_tokens += len(said["ids"])
-        reason = "stop" if said["ids"] and said["ids"][-1] in self.stop_ids else "length"
-        answer.set_result(Generated(said["ids"], said["logprobs"], reason, said["cached"]))
+        try:
+            reason = "stop" if said["ids"] and said["ids"][-1] in self.stop_ids else "length"
+            generated = Generated(said["ids"], said["logprobs"], reason, said["cached"])
+            self.sampled_tokens += len(said["ids"])
+        except (KeyError, TypeError) as broken:
+            answer.set_exception(RuntimeError(f"vLLM's process gave an answer that cannot be read: {broken!r}"))
+            return
+        answer.set_result(generated)
 
     def _start(self, model: str, module: Any, options: dict[str, Json]) -> None:
         print("vLLM is starting; this takes minutes with a large model", file=sys.stderr, flush=True)

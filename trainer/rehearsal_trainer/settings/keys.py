@@ -55,7 +55,7 @@ Thinking = Annotated[
     bool,
     Setting(
         "Whether the model thinks before it answers, if its chat template offers the choice. Users and tools do not "
-        "see its thoughts.",
+        "see its thoughts. The command line takes it from the run that trained the model.",
         paper="false",
     ),
 ]

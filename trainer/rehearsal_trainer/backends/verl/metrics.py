@@ -13,6 +13,8 @@ METRIC_NAMES = {
     "actor/kl_loss": "kl",
     "actor/entropy": "entropy",
     "actor/pg_clipfrac": "clipped",
+    "rollout_corr/rollout_is_mean": "sampler_ratio",
+    "rollout_corr/rollout_is_max": "sampler_ratio_max",
     "rollout_corr/rollout_is_ratio_fraction_high": "sampler_truncated",
     "critic/rewards/mean": "reward",
     "num_turns/mean": "turns",
