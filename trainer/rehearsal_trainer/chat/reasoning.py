@@ -44,7 +44,7 @@ _HARMONY_ENDS = ("<|end|>", "<|return|>", "<|call|>")
 
 
 class Separated(NamedTuple):
-    """What the model thought (None: nothing), and the ids of its answer without the reasoning."""
+    """The reasoning of an answer, or None, and the ids of the answer without it."""
 
     reasoning: str | None
     ids: list[int]
