@@ -8,7 +8,7 @@ const profiles = ['trial', 'cpu', 'gpu', 'paper'];
 const sections: Readonly<Record<string, readonly string[]>> = {
   'model and tasks': [
     ...['model', 'domain', 'recordings', 'least_reward', 'split', 'basis', 'user', 'agent', 'profile', 'dialect'],
-    ...['thinking', 'python'],
+    ...['thinking', 'exact_history', 'python'],
   ],
   learning: [
     ...['algorithm', 'steps', 'epochs', 'batch', 'tasks_per_step', 'group_size', 'learning_rate', 'warmup_steps'],

@@ -55,6 +55,63 @@ MISTRAL_TEMPLATE = """
 """Written for these tests from the documented format of Mistral's instruct models: TRL does not include theirs."""
 
 
+MISTRAL_7B_TEMPLATE = """
+{%- set system = messages[0].content if messages[0].role == 'system' else none %}
+{%- set asked = messages | selectattr('role', 'equalto', 'user') | list | last %}
+{%- macro checked(id) %}
+  {%- if id | length != 9 %}{{- raise_exception('An id of a call has nine characters.') }}{%- endif %}
+  {{- id }}
+{%- endmacro %}
+{{- bos_token }}
+{%- for message in messages if message.role != 'system' %}
+  {%- if message.role == 'user' %}
+    {%- if tools and message == asked %}
+      {{- '[AVAILABLE_TOOLS] ' + (tools | tojson) + '[/AVAILABLE_TOOLS]' }}
+    {%- endif %}
+    {{- '[INST] ' + (system + '\n\n' if system and loop.last else '') + message.content + '[/INST]' }}
+  {%- elif message.role == 'tool' %}
+    {{- '[TOOL_RESULTS] ' + ({'content': message.content, 'call_id': checked(message.tool_call_id)} | tojson) }}
+    {{- '[/TOOL_RESULTS]' }}
+  {%- elif message.tool_calls %}
+    {{- '[TOOL_CALLS] [' }}
+    {%- for call in message.tool_calls %}
+      {{- (call.function | tojson)[:-1] + ', "id": "' + checked(call.id) + '"}' }}
+      {%- if not loop.last %}{{- ', ' }}{%- endif %}
+    {%- endfor %}
+    {{- ']' + eos_token }}
+  {%- else %}
+    {{- ' ' + (message.content | trim) + eos_token }}
+  {%- endif %}
+{%- endfor %}
+"""
+"""Written for these tests: as in Mistral 7B v0.3, the system prompt moves, and ids of calls have nine characters."""
+
+MISTRAL_SMALL_TEMPLATE = """
+{%- set asked = messages | selectattr('role', 'equalto', 'user') | list | last %}
+{%- macro checked(id) %}
+  {%- if id | length != 9 %}{{- raise_exception('An id of a call has nine characters.') }}{%- endif %}
+  {{- id }}
+{%- endmacro %}
+{{- bos_token }}
+{%- for message in messages %}
+  {%- if message.role == 'system' %}
+    {{- '[SYSTEM_PROMPT]' + message.content + '[/SYSTEM_PROMPT]' }}
+  {%- elif message.role == 'user' %}
+    {%- if tools and message == asked %}{{- '[AVAILABLE_TOOLS]' + (tools | tojson) + '[/AVAILABLE_TOOLS]' }}{%- endif %}
+    {{- '[INST]' + message.content + '[/INST]' }}
+  {%- elif message.role == 'tool' %}
+    {{- '[TOOL_RESULTS]' + checked(message.tool_call_id) + '[TOOL_CONTENT]' + message.content + '[/TOOL_RESULTS]' }}
+  {%- else %}
+    {%- for call in message.tool_calls or [] %}
+      {{- '[TOOL_CALLS]' + call.function.name + '[CALL_ID]' + checked(call.id) }}
+      {{- '[ARGS]' + (call.function.arguments | tojson) }}
+    {%- endfor %}
+    {{- ('' if message.tool_calls else message.content) + eos_token }}
+  {%- endif %}
+{%- endfor %}
+"""
+"""Written for these tests: as in Mistral Small 3.2, the tools move, and each call has an id of nine characters."""
+
 DEEPSEEK_NAMES = (
     "begin▁of▁sentence", "end▁of▁sentence", "User", "Assistant", "tool▁calls▁begin", "tool▁calls▁end",
     "tool▁call▁begin", "tool▁call▁end", "tool▁sep", "tool▁outputs▁begin", "tool▁outputs▁end", "tool▁output▁begin",
@@ -88,7 +145,12 @@ DEEPSEEK_TEMPLATE = """
 """
 """Written for these tests from the documented format of DeepSeek-V3, whose own template does not show tools."""
 
-WRITTEN = {"mistral": MISTRAL_TEMPLATE, "deepseek": DEEPSEEK_TEMPLATE}
+WRITTEN = {
+    "mistral": MISTRAL_TEMPLATE,
+    "mistral_7b": MISTRAL_7B_TEMPLATE,
+    "mistral_small": MISTRAL_SMALL_TEMPLATE,
+    "deepseek": DEEPSEEK_TEMPLATE,
+}
 """The templates that are written here."""
 
 
@@ -142,6 +204,11 @@ def _glm(name: str, thinks: bool = False) -> Family:
     return Family(name, "glm4moe", GLM, ("<|endoftext|>", "<|user|>", "<|observation|>"), GLM_TAGS, thinks=thinks)
 
 
+def _mistral(name: str, template: str, speaks_beside_calls: bool = False) -> Family:
+    special = ("</s>", "<s>", "[TOOL_CALLS]", "[CALL_ID]", "[ARGS]", "[TOOL_CONTENT]", *MISTRAL)
+    return Family(name, template, special, ("</s>",), (), "<s>", speaks_beside_calls=speaks_beside_calls)
+
+
 def _nemotron(name: str, template: str) -> Family:
     return Family(name, template, CHATML, ("<|im_end|>",), TAGS, thinks=True)
 
@@ -159,7 +226,9 @@ FAMILIES = [
     _llama("Llama 3.2", "llama3_2"),
     _gemma("Gemma 4"),
     _gemma("Gemma 4 thinking", thinks=True),
-    Family("Mistral", "mistral", ("</s>", "<s>", "[TOOL_CALLS]", "[ARGS]", *MISTRAL), ("</s>",), (), "<s>"),
+    _mistral("Mistral", "mistral", speaks_beside_calls=True),
+    _mistral("Mistral 7B v0.3", "mistral_7b"),
+    _mistral("Mistral Small 3.2", "mistral_small"),
     Family(
         "gpt-oss", "gptoss", ("<|endoftext|>", *HARMONY), ("<|return|>", "<|endoftext|>", "<|call|>"),
         most_calls=1, speaks_beside_calls=False, thinks=True,
@@ -190,11 +259,11 @@ def tokenizer_of(family: Family) -> Any:
 
 
 @cache
-def chat_of(family: Family) -> Chat:
+def chat_of(family: Family, exact_history: bool = False) -> Chat:
     """Returns the chat of a family, with or without reasoning."""
     tokenizer = tokenizer_of(family)
     stops = tokenizer.convert_tokens_to_ids(list(family.stops))
-    return Chat.of(tokenizer, stops, "template", template_options(family.thinks))
+    return Chat.of(tokenizer, stops, "template", template_options(family.thinks), exact_history)
 
 
 @cache

@@ -32,11 +32,13 @@ class Chat:
         stop_ids: Iterable[int],
         dialect: DialectName = "auto",
         options: Mapping[str, Json] | None = None,
+        exact_history: bool = False,
     ) -> Chat:
         """Returns the chat of a tokenizer, whose template becomes compact.jinja for the dialect compact.
 
-        stop_ids, options: those of ChatTemplate. ModelError for a tokenizer whose template writes calls in an unknown
-        format, and for compact without ChatML's tokens; ToollessTemplateError for one whose template shows no tools.
+        stop_ids, options, exact_history: those of ChatTemplate. ModelError for a tokenizer whose template writes calls
+        in an unknown format, and for compact without ChatML's tokens; ToollessTemplateError for one whose template
+        shows no tools.
         """
         if dialect == "compact":
             return cls._compact(tokenizer, stop_ids)
@@ -46,7 +48,7 @@ class Chat:
                     "the model's tokenizer has no chat template, as those of base models. Choose an instruct model, "
                     "put a chat_template.jinja into the model's folder, or set dialect: compact"
                 )
-            template = ChatTemplate(tokenizer, stop_ids, options)
+            template = ChatTemplate(tokenizer, stop_ids, options, exact_history)
             return cls(template, reply_format_of(template))
         except ToollessTemplateError:
             if dialect == "template" or _lacks_chatml(tokenizer):

@@ -10,14 +10,16 @@ are encoded as ordinary text.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Any
 
+from rehearsal_trainer.chat.reasoning import without_empty_thoughts
 from rehearsal_trainer.values.failures import ModelError
-from rehearsal_trainer.values.messages import Json, Message, Tool
+from rehearsal_trainer.values.messages import Json, Message, Tool, ToolCall
 
 DATE = date(2024, 7, 26)
 """The date that templates print which print one: the same rollout has the same tokens on every day."""
@@ -33,10 +35,19 @@ class ChatTemplate:
 
     stop_ids: the ids that end an answer, as the model's generation configuration lists them.
     options: variables of the template besides messages and tools, such as `enable_thinking`.
+    exact_history: whether a row also ends where the template leaves out, or writes differently, an empty thought of an
+    earlier turn. Otherwise the row keeps it.
     """
 
-    def __init__(self, tokenizer: Any, stop_ids: Iterable[int], options: Mapping[str, Json] | None = None) -> None:
+    def __init__(
+        self,
+        tokenizer: Any,
+        stop_ids: Iterable[int],
+        options: Mapping[str, Json] | None = None,
+        exact_history: bool = False,
+    ) -> None:
         self.tokenizer = tokenizer
+        self.exact_history = exact_history
         self.options = dict(options or {})
         self.stop_ids = frozenset(stop_ids)
         self.encoded: list[str] = []
@@ -48,7 +59,6 @@ class ChatTemplate:
         stops = sorted((mark for mark, index in marks.items() if index in self.stop_ids), key=len, reverse=True)
         self._any_stop = re.compile("|".join(map(re.escape, stops)) or r"(?!)")
         self._source = _NOW.sub(lambda found: repr(DATE.strftime(found[2])), tokenizer.get_chat_template())
-        self._prefilled = self._find_prefilled()
 
     def prompt_ids(self, messages: Sequence[Message], tools: Sequence[Tool]) -> list[int]:
         """Returns the ids of a whole conversation, up to the start of the model's answer."""
@@ -61,8 +71,9 @@ class ChatTemplate:
 
         before: the messages of the reply's prompt. new: users' and tools' messages. last: the reply's last id.
         Returns None if the template now renders the content of the row differently (it drops earlier reasoning, or
-        moves the tools): the conversation then needs a new row.
+        moves the tools or the system prompt): the conversation then needs a new row.
         """
+        prompt = self._render(before, tools, prompt=True)
         marked = _with_sentinel(reply)
         whole = self._render([*before, marked, *new], tools, prompt=True)
         alone = self._render([*before, marked], tools)
@@ -72,7 +83,8 @@ class ChatTemplate:
             not found
             or not found_alone
             or _CONTENT in tail
-            or self._without_prefilled(head) != self._without_prefilled(head_alone)
+            or self._history(head) != self._history(head_alone)
+            or not self._history(head).startswith(self._history(prompt))
         ):
             return None
         shared = self._shared(tail, tail_alone)
@@ -104,6 +116,10 @@ class ChatTemplate:
             return whole[shared:]
         # The reply changes how the template renders the text before it, so the text is cut at the start of the turn.
         opening = prompt[len(self._render(before, tools)) :]
+        if not opening:
+            start = self._start_of_answer(before, tools, prompt)
+            if start is not None and whole.startswith(start):
+                return whole[len(start) :]
         marked = self._render([*before, _with_sentinel(replace(reply, reasoning=None))], tools)
         head = marked.partition(_SENTINEL)[0]
         start = head.rfind(opening) + len(opening)
@@ -116,6 +132,18 @@ class ChatTemplate:
             "the chat template renders an answer differently than the prompt before it, so that its tokens cannot be "
             "separated; choose another chat template for this model"
         )
+
+    def _start_of_answer(self, before: Sequence[Message], tools: Sequence[Tool], prompt: str) -> str | None:
+        """Returns what the template renders before any answer, or None if that does not end as the prompt does."""
+        said = self._render([*before, Message("assistant", _SENTINEL)], tools)
+        called = self._render([*before, Message("assistant", None, [ToolCall("call", "a", {})])], tools)
+        start = said[: self._shared(said, called)]
+        last = max((found.start() for found in self._any_mark.finditer(prompt)), default=None)
+        return start if last is not None and start.endswith(prompt[last:]) else None
+
+    def _history(self, text: str) -> str:
+        """Returns the part of a rendered text that must not change while a row grows."""
+        return text if self.exact_history else without_empty_thoughts(text)
 
     def _shared(self, tail: str, other: str) -> int:
         """Returns the length of the common prefix of two texts, without a part of a special token at its end."""
@@ -135,8 +163,8 @@ class ChatTemplate:
         return bridge[0]
 
     def _render(self, messages: Sequence[Message], tools: Sequence[Tool], prompt: bool = False) -> str:
-        names = {call.id: call.name for message in messages for call in message.tool_calls}
-        given = [_message_json(message, names) for message in messages]
+        calls = {call.id: call for message in messages for call in message.tool_calls}
+        given = [_message_json(message, calls) for message in messages]
         declared = [_tool_json(tool) for tool in tools]
         options = {**self.options, "tokenize": False, "add_generation_prompt": prompt, "chat_template": self._source}
         try:
@@ -175,24 +203,6 @@ class ChatTemplate:
         self.encoded.append(text)
         return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
 
-    def _find_prefilled(self) -> list[str]:
-        """Returns the empty thoughts that the template writes before an answer, and leaves out of earlier turns."""
-        asked, said, again = Message("user", "a"), Message("assistant", _SENTINEL), Message("user", "b")
-        try:
-            question = self._render([asked], [])
-            prompt = self._render([asked], [], prompt=True)[len(question) :]
-            final = self._render([asked, said], []).partition(_SENTINEL)[0][len(question) :]
-            early = self._render([asked, said, again], []).partition(_SENTINEL)[0][len(question) :]
-        except ModelError:
-            return []
-        added = {text[_common(text, early) :] for text in (prompt, final) if text.startswith(early)}
-        return sorted(filter(None, added), key=len, reverse=True)
-
-    def _without_prefilled(self, text: str) -> str:
-        for thought in self._prefilled:
-            text = text.replace(thought, "")
-        return text
-
 
 def _with_sentinel(reply: Message) -> Message:
     """Returns a reply whose last free text is the sentinel, so that the text after it does not depend on the reply."""
@@ -220,7 +230,21 @@ def _common(left: str, right: str) -> int:
     return min(len(left), len(right))
 
 
-def _message_json(message: Message, names: Mapping[str, str]) -> dict[str, Json]:
+_ID = re.compile(r"[A-Za-z0-9]{9}")
+
+
+def rendered_id(call: ToolCall) -> str:
+    """Returns the id of a call for templates: nine letters and digits, which those of Mistral require.
+
+    The id is the one that the model wrote, or is derived from the id of the call.
+    """
+    for given in (call.written_id, call.id):
+        if given is not None and _ID.fullmatch(given):
+            return given
+    return hashlib.sha256(call.id.encode()).hexdigest()[:9]
+
+
+def _message_json(message: Message, calls: Mapping[str, ToolCall]) -> dict[str, Json]:
     """Returns a message in the format of templates, which use three different names for its reasoning."""
     result: dict[str, Json] = {"role": message.role, "content": message.content or ""}
     if message.reasoning:
@@ -231,11 +255,12 @@ def _message_json(message: Message, names: Mapping[str, str]) -> dict[str, Json]
         }
     if message.tool_calls:
         result["tool_calls"] = [
-            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            {"id": rendered_id(call), "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
             for call in message.tool_calls
         ]
     if message.role == "tool":
-        result |= {"tool_call_id": message.call_id, "name": names.get(message.call_id or "", "")}
+        call = calls.get(message.call_id or "", ToolCall(message.call_id or "", "", {}))
+        result |= {"tool_call_id": rendered_id(call), "name": call.name}
     return result
 
 

@@ -15,9 +15,9 @@ from typing import Any, cast
 
 import renderers
 from renderers.parsing import parse_gpt_oss
-from renderers.reasoning import prompt_ends_in_reasoning, scan_reasoning
 
 from rehearsal_trainer.chat.chat_template import ChatTemplate
+from rehearsal_trainer.chat.reasoning import separate
 from rehearsal_trainer.values.failures import ModelError, ToollessTemplateError
 from rehearsal_trainer.values.messages import Json, Message, Tool, ToolCall
 
@@ -31,6 +31,8 @@ class Reply:
     content: str | None
     reasoning: str | None
     calls: Sequence[tuple[str, Mapping[str, Json] | str]]
+    written_ids: Sequence[str | None] = ()
+    """The ids that the model wrote for its calls, as those of Mistral do."""
 
     @property
     def malformed(self) -> int:
@@ -38,8 +40,8 @@ class Reply:
         return sum(isinstance(arguments, str) for _, arguments in self.calls)
 
 
-Reader = Callable[[list[int], list[int], Sequence[dict[str, Json]]], renderers.ParsedResponse]
-"""Parses sampled ids, including the end token, given the prompt's ids and the tools as JSON. It never fails."""
+Reader = Callable[[list[int], Sequence[dict[str, Json]]], renderers.ParsedResponse]
+"""Parses sampled ids without reasoning, given the tools as JSON; the end token is included. It never fails."""
 
 ReaderBuilder = Callable[[ChatTemplate], Reader]
 """Builds the reader of a format for a template; fails if the tokenizer lacks a token of the format."""
@@ -50,14 +52,17 @@ class ReplyFormat:
     """A format of answers. `name` is for display."""
 
     name: str
+    template: ChatTemplate
     read: Reader
 
     def parse(self, sampled: Sequence[int], prompt: Sequence[int], tools: Sequence[dict[str, Json]]) -> Reply:
         """Parses an answer of the model; never fails, whatever the ids are."""
-        parsed = self.read(list(sampled), list(prompt), tools)
+        reasoning, ids = separate(self.template.tokenizer, sampled, prompt, self.template.stop_ids)
+        parsed = self.read(ids, tools)
         schemas = {tool["function"]["name"]: tool["function"]["parameters"].get("properties", {}) for tool in tools}
         calls = [_call_of(call, schemas.get(call.name or "", {})) for call in parsed.tool_calls]
-        return Reply((parsed.content or "").strip() or None, (parsed.reasoning_content or "").strip() or None, calls)
+        written = [call.id for call in parsed.tool_calls]
+        return Reply((parsed.content or "").strip() or None, reasoning, calls, written)
 
 
 def reply_format_of(template: ChatTemplate) -> ReplyFormat:
@@ -65,23 +70,23 @@ def reply_format_of(template: ChatTemplate) -> ReplyFormat:
 
     ToollessTemplateError if the template does not show tools to the model, ModelError if the format is unknown.
     """
-    answers = list(_examples())
     before = [Message("system", "Be brief."), Message("user", "Is P1 here?")]
-    if template.prompt_ids(before, [_TOOL]) == template.prompt_ids(before, []):
+    prompt = template.prompt_ids(before, [_TOOL])
+    if prompt == template.prompt_ids(before, []):
         raise ToollessTemplateError(
             "the model's chat template shows it no tools. Choose a model that was trained to call tools, put a "
             "chat_template.jinja that shows tools into the model's folder, or set dialect: compact, with which a small "
             "model learns to"
         )
+    answers = [(answer, ids) for answer, ids in _rendered(template, before) if ids is not None]
     tools = [tool_json(_TOOL)]
-    prompt = template.prompt_ids(before, [_TOOL])
     best: tuple[int, ReplyFormat] | None = None
     for name, build in FORMATS.items():
         try:
-            form = ReplyFormat(name, build(template))
+            form = ReplyFormat(name, template, build(template))
         except Exception:  # the tokenizer lacks a token of this format
             continue
-        read = [_is_read_back(form, template, before, answer, prompt, tools) for answer in answers]
+        read = [_is_read_back(form, answer, ids, prompt, tools) for answer, ids in answers]
         if read[0] and read[1] and (best is None or sum(read) > best[0]):
             best = sum(read), form
     if best is None:
@@ -119,18 +124,23 @@ def _examples() -> Iterator[Message]:
     yield Message("assistant", None, [call], reasoning="They ask for P1.")
 
 
+def _rendered(template: ChatTemplate, before: Sequence[Message]) -> Iterator[tuple[Message, list[int] | None]]:
+    """Yields the examples and their ids. ModelError if the template does not take one of the first two."""
+    for at, answer in enumerate(_examples()):
+        try:
+            yield answer, template.reply_ids(before, answer, [_TOOL])
+        except ModelError:
+            if at < 2:
+                raise
+            yield answer, None
+
+
 def _is_read_back(
-    form: ReplyFormat,
-    template: ChatTemplate,
-    before: Sequence[Message],
-    answer: Message,
-    prompt: list[int],
-    tools: Sequence[dict[str, Json]],
+    form: ReplyFormat, answer: Message, ids: Sequence[int], prompt: Sequence[int], tools: Sequence[dict[str, Json]]
 ) -> bool:
     try:
-        ids = template.reply_ids(before, answer, [_TOOL])
         reply = form.parse(ids, prompt, tools)
-    except Exception:  # the template cannot render this answer, or the answer is in another format
+    except Exception:  # the answer is in another format
         return False
     wanted = [(call.name, call.arguments) for call in answer.tool_calls]
     return (reply.content, reply.reasoning, list(reply.calls)) == (answer.content, answer.reasoning, wanted)
@@ -172,9 +182,10 @@ def _by_renderer(config: type[Any]) -> ReaderBuilder:
     """Returns the builder of the reader for a model family of `renderers`."""
 
     def build(template: ChatTemplate) -> Reader:
-        known = {name: value for name, value in template.options.items() if name in config.model_fields}
-        renderer = renderers.create_renderer(template.tokenizer, config(**known))
-        return lambda ids, prompt, tools: renderer.parse_response(ids, tools=cast(Any, list(tools)), prompt_ids=prompt)
+        # The reasoning is already separated.
+        options = {name: False for name in template.options if name in config.model_fields}
+        renderer = renderers.create_renderer(template.tokenizer, config(**options))
+        return lambda ids, tools: renderer.parse_response(ids, tools=cast(Any, list(tools)), prompt_ids=[])
 
     return build
 
@@ -185,7 +196,13 @@ def _harmony(template: ChatTemplate) -> Reader:
     marks = ("return", "call", "start", "end", "channel", "message", "constrain")
     ids = {f"{mark}_id": _mark_id(tokenizer, f"<|{mark}|>") for mark in marks}
     head = tokenizer("<|start|>assistant", add_special_tokens=False)["input_ids"]
-    return lambda sampled, _prompt, _tools: parse_gpt_oss(tokenizer, [*head, *sampled], **ids)
+    ends = template.stop_ids - set(ids.values())
+
+    def read(sampled: list[int], _tools: Sequence[dict[str, Json]]) -> renderers.ParsedResponse:
+        answer = [token for token in sampled if token not in ends]
+        return parse_gpt_oss(tokenizer, answer if answer[:1] == [ids["start_id"]] else [*head, *answer], **ids)
+
+    return read
 
 
 def _mark_id(tokenizer: Any, mark: str) -> int:
@@ -196,22 +213,13 @@ def _mark_id(tokenizer: Any, mark: str) -> int:
 
 
 def _by_text(read_calls: Callable[[str], tuple[str, list[renderers.ParsedToolCall]]]) -> ReaderBuilder:
-    """Returns the builder of the reader for a format that is parsed from text; reasoning is inside <think>."""
+    """Returns the builder of the reader for a format that is parsed from text."""
 
     def build(template: ChatTemplate) -> Reader:
-        tokenizer = template.tokenizer
-
-        def read(sampled: list[int], prompt: list[int], _tools: Sequence[dict[str, Json]]) -> renderers.ParsedResponse:
+        def read(sampled: list[int], _tools: Sequence[dict[str, Json]]) -> renderers.ParsedResponse:
             ids = [token for token in sampled if token not in template.stop_ids]
-            text = tokenizer.decode(ids, skip_special_tokens=False)
-            opened = prompt_ends_in_reasoning(tokenizer, prompt, initial_only=False)
-            thought = scan_reasoning(tokenizer, ids, prefilled=opened)
-            if thought.is_open:
-                return renderers.ParsedResponse("", thought.text, [], False)
-            if thought.text is not None:
-                text = text.partition("</think>")[2]
-            content, calls = read_calls(text)
-            return renderers.ParsedResponse(content, thought.text, calls)
+            content, calls = read_calls(template.tokenizer.decode(ids, skip_special_tokens=False))
+            return renderers.ParsedResponse(content, None, calls)
 
         return read
 
@@ -237,7 +245,8 @@ def _json_call(raw: str, arguments: str = "arguments") -> renderers.ParsedToolCa
         value = None
     given = value.get(arguments, {}) if isinstance(value, dict) else None
     if isinstance(value, dict) and isinstance(value.get("name"), str) and isinstance(given, dict):
-        return renderers.ParsedToolCall(raw, value["name"], given)
+        written = value.get("id")
+        return renderers.ParsedToolCall(raw, value["name"], given, id=written if isinstance(written, str) else None)
     found = _JSON_NAME.search(raw)
     return _malformed(raw, found.group(1) if found else None)
 
@@ -286,9 +295,9 @@ def mistral_calls(text: str) -> tuple[str, list[renderers.ParsedToolCall]]:
                 listed = [None]
             calls += [_json_call(json.dumps(each)) if each is not None else _malformed(part) for each in listed]
             continue
-        name, _, rest = part.partition("[ARGS]")
-        name = name.partition("[CALL_ID]")[0].strip()
-        body = json.dumps({"name": name}) if not rest else f'{{"name": {json.dumps(name)}, "arguments": {rest}}}'
+        head, _, rest = part.partition("[ARGS]")
+        name, _, written = (each.strip() for each in head.partition("[CALL_ID]"))
+        body = f'{{"name": {json.dumps(name)}, "id": {json.dumps(written)}, "arguments": {rest}}}'
         calls.append(_json_call(body) if name and rest else _malformed(part, name or None))
     return content, calls
 

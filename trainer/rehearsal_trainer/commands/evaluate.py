@@ -45,6 +45,7 @@ class Config:
     model: keys.Model = "smollm2"
     dialect: keys.Dialect = "auto"
     thinking: keys.Thinking = False
+    exact_history: keys.ExactHistory = False
     engine_command: rollout_keys.EngineCommand = field(default_factory=lambda: list(rollout_keys.ENGINE))
     engine_cwd: rollout_keys.EngineCwd = "."
     split: rollout_keys.Split = "test"
@@ -115,7 +116,9 @@ def run_evaluation(config: Config, resume: bool = False) -> dict[str, Any] | Non
             (run.path / name).unlink(missing_ok=True)
         started = time.monotonic()
         sampling = Sampling.of(config)
-        chat = chat_of(config.model, load_tokenizer(config.model), config.dialect, config.thinking)
+        chat = chat_of(
+            config.model, load_tokenizer(config.model), config.dialect, config.thinking, config.exact_history
+        )
         model = load_model(
             config.model, dtype_named(config.dtype), quantization=quantization_of(config.model, config.quantization)
         ).eval()

@@ -25,6 +25,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--model", default="smollm2", help="smollm2, tiny, a folder or a hub id")
     parser.add_argument("--dialect", required=True, choices=get_args(DialectName), help="of its tools and calls")
     parser.add_argument("--thinking", action="store_true", help="the model thinks before it answers")
+    parser.add_argument("--exact-history", action="store_true", help="the model was trained with exact_history")
     parser.add_argument("--port", type=int, default=0, help="0 takes a free port")
     parser.add_argument("--temperature", type=float, default=1.0)
     parser.add_argument("--top-p", type=float, default=1.0)
@@ -34,7 +35,9 @@ def main(argv: Sequence[str]) -> int:
     from rehearsal_trainer.gateway.serving import open_gateway
 
     sampling = Sampling(options.temperature, options.top_p, options.max_tokens)
-    gateway = open_gateway(options.model, options.dialect, sampling, options.dtype, options.thinking)
+    gateway = open_gateway(
+        options.model, options.dialect, sampling, options.dtype, options.thinking, options.exact_history
+    )
 
     async def serve() -> None:
         stopped = asyncio.Event()

@@ -68,7 +68,7 @@ def run_grpo(config: Config, resume: bool = False) -> Path:
 
         # Model, gateway over the live weights, engine.
         tokenizer = load_tokenizer(config.model)
-        chat = chat_of(config.model, tokenizer, config.dialect, config.thinking)
+        chat = chat_of(config.model, tokenizer, config.dialect, config.thinking, config.exact_history)
         dtype, autocast = training_dtype(config.dtype, config.lora_rank)
         model = load_model(config.model, dtype, True, quantization_of(config.model, config.quantization))
         gateway = gateway_of(config, model, chat)

@@ -58,7 +58,7 @@ def run_sft(config: Config, resume: bool = False) -> Path:
 
     # Data: successful conversations as token ids. The chat is the gateway's, so the ids are the same as in a rollout.
     tokenizer = load_tokenizer(config.model)
-    chat = chat_of(config.model, tokenizer, config.dialect, config.thinking)
+    chat = chat_of(config.model, tokenizer, config.dialect, config.thinking, config.exact_history)
     examples = Examples.of(config, chat)
     steps = steps_of(config, len(examples.rows))
 

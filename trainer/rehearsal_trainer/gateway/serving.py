@@ -25,9 +25,10 @@ def open_gateway(
     sampling: Sampling,
     dtype: Literal["auto", "float32", "bfloat16"] = "float32",
     thinking: bool = False,
+    exact_history: bool = False,
 ) -> Gateway[Sampler]:
     """Loads a model by name, and returns a gateway over it (not yet serving) with the model's full context."""
-    chat = chat_of(model, load_tokenizer(model), dialect, thinking)
+    chat = chat_of(model, load_tokenizer(model), dialect, thinking, exact_history)
     loaded = load_model(model, dtype_named(dtype), quantization=quantization_of(model, "auto"))
     return gateway_over(loaded.eval(), chat, model, sampling)
 
@@ -61,9 +62,10 @@ def gateway_of(config: Any, model: Any, chat: Chat) -> Gateway[Sampler]:
     return Gateway(sampler, chat, config.model, sampling, room)
 
 
-def chat_of(model: str, tokenizer: Any, dialect: DialectName, thinking: bool) -> Chat:
+def chat_of(model: str, tokenizer: Any, dialect: DialectName, thinking: bool, exact_history: bool = False) -> Chat:
     """Returns the chat of a model by name; ModelError as Chat.of."""
-    return Chat.of(tokenizer, stop_ids_of(model, tokenizer), dialect, template_options(thinking))
+    stop_ids = stop_ids_of(model, tokenizer)
+    return Chat.of(tokenizer, stop_ids, dialect, template_options(thinking), exact_history)
 
 
 def room_of(model: Any, context: int | None) -> int:

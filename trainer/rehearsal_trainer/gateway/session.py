@@ -122,7 +122,10 @@ class Session:
         current.finish_reasons.append(finish_reason)
         self.malformed_calls += parsed.malformed
         identity = f"{self.id}.{self._turn}"
-        calls = [ToolCall(f"call-{identity}.{index}", *call) for index, call in enumerate(parsed.calls)]
+        calls = [
+            ToolCall(f"call-{identity}.{index}", *call, written_id=written)
+            for index, (call, written) in enumerate(zip(parsed.calls, parsed.written_ids, strict=True))
+        ]
         self._turn += 1
         self._reply_of_call.update({call.id: identity for call in calls})
         message = Message("assistant", parsed.content, calls, rehearsal_id=identity, reasoning=parsed.reasoning)

@@ -23,6 +23,7 @@ class Config:
     model: keys.Model = "smollm2"
     dialect: keys.Dialect = "auto"
     thinking: keys.Thinking = False
+    exact_history: keys.ExactHistory = False
     engine_command: rollout_keys.EngineCommand = field(default_factory=lambda: list(rollout_keys.ENGINE))
     engine_cwd: rollout_keys.EngineCwd = "."
     split: rollout_keys.Split = "train"

@@ -59,6 +59,15 @@ Thinking = Annotated[
         paper="false",
     ),
 ]
+ExactHistory = Annotated[
+    bool,
+    Setting(
+        "Whether a new training row starts where the chat template leaves out, or writes differently, an empty thought "
+        "of an earlier answer, as those of Qwen3 do. By default, a row keeps these empty thoughts in training, in "
+        "evaluation and in the gateway, and a conversation stays in one row.",
+        paper="false",
+    ),
+]
 TrlOptions = Annotated[
     dict[str, Any],
     Setting(

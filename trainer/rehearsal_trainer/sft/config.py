@@ -25,6 +25,7 @@ class Config:
     model: keys.Model = "smollm2"
     dialect: keys.Dialect = "auto"
     thinking: keys.Thinking = False
+    exact_history: keys.ExactHistory = False
     least_reward: keys.LeastReward = 1.0
     evaluate_split: keys.EvaluatedSplit = "test"
     validation_share: keys.ValidationShare = 0.0

@@ -25,6 +25,8 @@ class ToolCall:
     id: str
     name: str
     arguments: Mapping[str, Json] | str
+    written_id: str | None = None
+    """The id that the model wrote for the call, which its chat template repeats with the result."""
 
 
 @dataclass(frozen=True)

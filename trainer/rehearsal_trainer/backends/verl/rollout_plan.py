@@ -23,6 +23,7 @@ class RolloutPlan:
     engine_cwd: str
     dialect: DialectName
     thinking: bool
+    exact_history: bool
     user: Json
     evaluate_user: Json
     basis: str

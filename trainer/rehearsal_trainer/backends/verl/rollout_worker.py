@@ -39,7 +39,8 @@ class ClusterRolloutWorker:
 
     def __init__(self, plan: RolloutPlan, server: Any, tokenizer: Any) -> None:
         self.plan = plan
-        chat = Chat.of(tokenizer, stop_ids_of(plan.model, tokenizer), plan.dialect, template_options(plan.thinking))
+        options, stop_ids = template_options(plan.thinking), stop_ids_of(plan.model, tokenizer)
+        chat = Chat.of(tokenizer, stop_ids, plan.dialect, options, plan.exact_history)
         self.model = ServedModel(server, chat.stop_ids, plan.prompt_tokens, plan.response_tokens, self._began)
         context = plan.prompt_tokens + plan.response_tokens
         sampling = Sampling(max_tokens=plan.max_tokens)

@@ -77,7 +77,9 @@ def examples_of(config: SftClusterConfig) -> tuple[Any, Examples]:
     from rehearsal_trainer.models.loading import load_tokenizer
 
     tokenizer = load_tokenizer(config.model)
-    examples = Examples.of(config, chat_of(config.model, tokenizer, config.dialect, config.thinking))
+    examples = Examples.of(
+        config, chat_of(config.model, tokenizer, config.dialect, config.thinking, config.exact_history)
+    )
     check_rows(config, len(examples.rows), len(examples.validation))
     return tokenizer, examples
 
