@@ -40,6 +40,7 @@ from rehearsal_trainer.models.loading import is_quantized, record_quantization
 from rehearsal_trainer.processes import distributed
 from rehearsal_trainer.runs.run_folder import RunFolder
 from rehearsal_trainer.sampler.cpu_decoder.decoders import is_llama_like
+from rehearsal_trainer.settings.keys import Algorithm
 from rehearsal_trainer.settings.loading_options import is_word, loads_code, names_within
 from rehearsal_trainer.settings.setting import keys_of
 from rehearsal_trainer.values import run_files
@@ -214,7 +215,7 @@ def check_names(kind: Literal["sft", "grpo"], config: Any) -> type[Any]:
     """
     known = SFTConfig if kind == "sft" else GRPOConfig
     example = Optimization(Path(), 1, 1.0, 0, 1, 1, 1, 1, 0, False, 0)
-    algorithm = getattr(config, "algorithm", "grpo")
+    algorithm: Algorithm = getattr(config, "algorithm", "grpo")
     grpo = GrpoPlan(2, 1.0, 0.0, 0.2, None, algorithm, 1, False, None)
     own = set(_sft_values(example) if kind == "sft" else _grpo_values(example, grpo))
     keys = {key.setting.trl: key.name for key in keys_of(type(config)).values() if key.setting.trl}
