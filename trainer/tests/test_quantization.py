@@ -123,7 +123,7 @@ def test_a_model_that_is_too_large_may_fit_in_4_bits(tmp_path: Path, monkeypatch
     size = Size(8_190_735_360, 3_354_624, 6_945_767_424)
     monkeypatch.setattr(preflight, "device_memory", lambda _model: ("the GPU (24 GB)", 24 * 2**30))
     config = grpo_config(tmp_path, model="Qwen/Qwen3-8B", profile="gpu", dtype="float32")
-    with pytest.raises(ConfigurationError, match="choose a smaller model, or set quantization to 4bit"):
+    with pytest.raises(ConfigurationError, match="or set dtype to bfloat16, or set quantization to 4bit"):
         preflight.check_memory(config, size)
     preflight.check_memory(replace(config, quantization="4bit", dtype="bfloat16"), size)
     assert preflight.in_memory(replace(config, quantization="4bit", dtype="bfloat16"), size) == pytest.approx(
