@@ -10,7 +10,7 @@ import { removeScratchAtEnd } from './dataAttack.ts';
 import { dataAttacks } from './dataAttacks.ts';
 import { forgedPromise, forgeries, play } from './forgeries.ts';
 
-// Every attack is really run, in the sandbox and without it; `npm test` runs half of those on code, and fewer of the rest. docs/security-attacks.md has the result of each.
+// Every attack is really run, in the sandbox and without it; `npm test` runs a third of those on code, and fewer of the rest. docs/security-attacks.md has the result of each.
 
 const page = inRoot('docs', 'security-attacks.md');
 const isLinux = process.platform === 'linux';
@@ -45,7 +45,7 @@ describe.each(columns)('%s', (column) => {
   afterAll(() => void vi.unstubAllEnvs());
 
   describe.runIf(isPossible && isLinux)('the attack', () => {
-    const made = sampled(attacks, 2);
+    const made = sampled(attacks, 3);
     test.each(named(made))('%s', async (_, attack) => {
       const { isReached, text } = await observed(attack, mode, made);
       note(column, [attack.language, attack.name], isReached ? text : 'holds');
@@ -54,7 +54,7 @@ describe.each(columns)('%s', (column) => {
   });
 
   describe.runIf(isPossible)('a rollout', () => {
-    test.concurrent.each(sampled(forgeries, 3))(
+    test.concurrent.each(sampled(forgeries, 4))(
       '%s: it has no reward, and the failure names the cause',
       async (name, code) => {
         const { closed, asked } = await play(code, 'human');
@@ -70,7 +70,7 @@ describe.each(columns)('%s', (column) => {
   describe.runIf(isPossible && process.platform !== 'win32')('data', () => {
     const all = dataAttacks.filter((attack) => attack.isPossible);
     // Most of them are about code that the sandbox does not concern.
-    const possible = sampled(all, mode === 'flags' ? 6 : 2);
+    const possible = sampled(all, mode === 'flags' ? 8 : 4);
 
     // They run concurrently, since most of them wait for a process.
     test.concurrent.each(possible.map((each) => [`${each.attacker}: ${each.name}`, each] as const))(
