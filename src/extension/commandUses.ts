@@ -21,6 +21,7 @@ export const commandUses: Readonly<Record<CommandId, string>> = {
   'rehearsal.run.delete': 'Moves the folder of a run to the trash after you confirm.',
   'rehearsal.running.show': 'Lists running work, so that you can open or stop it.',
   'rehearsal.request.show': 'Opens the request that was sent to the model at this step, byte for byte.',
+  'rehearsal.rollout.stepBack': 'Goes to the previous step. Nothing is called or undone.',
   'rehearsal.rollout.fork': 'Forks at this step without an edit.',
   'rehearsal.rollout.swap': 'Forks at this step with the policy, personas, rules and tools as their files are now.',
   'rehearsal.rollout.resample': 'Forks at this step and asks the seat for a new answer.',

@@ -14,10 +14,11 @@ import { approveDomain } from './commandLine/approval.ts';
 import type { Context } from './commandLine/context.ts';
 import { showRunning } from './commandLine/running.ts';
 import { askSettings } from './debug/askSettings.ts';
+import { taskInDomain } from './debug/configurationProvider.ts';
 import { editReply } from './debug/editReply.ts';
 import { showRequest } from './debug/exactRequest.ts';
 import type { ForkNode } from './debug/forkTree.ts';
-import { forkHere, forkWithChangedFiles, replay, resample, takeOver } from './debug/rolloutActions.ts';
+import { forkHere, forkWithChangedFiles, replay, resample, stepBack, takeOver } from './debug/rolloutActions.ts';
 import { editValue } from './debug/valueFiles.ts';
 import { pickEditorModel } from './editorModels/editorModels.ts';
 import { openAsText, openVisual } from './editors/switching.ts';
@@ -44,7 +45,7 @@ import {
   type TrainingChoice,
   trainConfigured,
 } from './training/startTraining.ts';
-import type { DomainNode, TaskNode } from './views/domainsTree.ts';
+import { type DomainNode, isDomainRow, type TaskNode } from './views/domainsTree.ts';
 import { targetRow } from './views/focusedRow.ts';
 import { compareForks } from './views/forksView.ts';
 import { pickRecording } from './views/recordingPicker.ts';
@@ -89,6 +90,7 @@ export function commandTable(context: Context, language: LanguageClient): Comman
     'rehearsal.running.show': () => showRunning(),
     'rehearsal.recording.debug': (target, step) => debugRecording(target, step),
     'rehearsal.request.show': (target) => showRequest(target),
+    'rehearsal.rollout.stepBack': () => stepBack(),
     'rehearsal.rollout.fork': (target) => forkHere(target),
     'rehearsal.rollout.swap': (target) => forkWithChangedFiles(target),
     'rehearsal.rollout.resample': (target) => resample(target),
@@ -174,7 +176,9 @@ async function debugTask(
   more: Readonly<Record<string, unknown>> = {},
 ): Promise<boolean> {
   if (!mayRun('Rollouts')) return false;
-  const chosen = await taskOf(await targetRow(target));
+  const row = await targetRow(target);
+  const chosen = isDomainRow(row) ? await taskInDomain(row.folder) : await taskOf(row);
+  if (isDomainRow(row) && !chosen) return false;
   const folder = chosen && vscode.workspace.getWorkspaceFolder(vscode.Uri.file(chosen.domain));
   const configuration = { type: debugType, request: 'launch', name: chosen?.task ?? 'Rehearsal', ...chosen, ...more };
   return vscode.debug.startDebugging(folder, configuration, { noDebug, suppressDebugView: noDebug });
@@ -193,9 +197,8 @@ async function debugTaskWith(
 }
 
 async function taskOf(target: unknown): Promise<{ readonly domain: string; readonly task?: string } | undefined> {
-  const node = target as TaskNode | DomainNode | undefined;
+  const node = target as TaskNode | undefined;
   if (node?.type === 'task') return { domain: node.folder, task: node.task };
-  if (node?.type === 'domain') return { domain: node.folder };
   const file = target instanceof vscode.Uri ? target.fsPath : activeFile();
   const domain = file && domainFolderOf(file);
   if (!domain || !file) return undefined;

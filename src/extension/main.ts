@@ -20,6 +20,7 @@ import { StandbyAdapter } from './debug/standbyAdapter.ts';
 import { registerVerdictLenses } from './debug/verdictLenses.ts';
 import { registerVisualEditors } from './editors/visualEditors.ts';
 import { showFirstScreen } from './firstScreen.ts';
+import { findingsOf, onDidChangeFindings } from './language/findings.ts';
 import { registerLanguage } from './language/language.ts';
 import { LanguageClient } from './language/languageClient.ts';
 import { registerTrajectoryEditor } from './panels/trajectoryEditor.ts';
@@ -53,6 +54,7 @@ export function activate(extension: vscode.ExtensionContext): void {
       void markDomains();
     }),
     onDidChangeDomainFiles(() => domains.refresh()),
+    onDidChangeFindings((folder) => domains.showErrors(folder, findingsOf(folder))),
     registerDomainWatch(),
     registerInlineValues(),
     registerOpenLine(),

@@ -7,7 +7,10 @@ import { unreadIds, writtenIds } from '../engine/shell/load/writtenIds.ts';
 export type Unread = FileLine & { readonly id: string; readonly error: Diagnostic };
 
 /** Returns the items of the files that cannot be read. */
-export function unreadItems(loaded: LoadedDomain, kind: 'task' | 'persona'): readonly Unread[] {
+export function unreadItems(
+  loaded: Pick<LoadedDomain, 'locations' | 'parts' | 'domain' | 'diagnostics'>,
+  kind: 'task' | 'persona',
+): readonly Unread[] {
   const { locations, parts } = loaded;
   const { unread, unreadPersonas } = fitnessOf(loaded);
   const [errors, known] = kind === 'task' ? [unread, locations.tasks] : [unreadPersonas, locations.personas];

@@ -83,7 +83,7 @@ test('the tree of forks shows what was made of what, and which one is shown', as
     );
   const [first = '', fork = ''] = await rows();
   expect(first).toMatch(/^lamp-variant\.0 ?unfinished$/);
-  expect(fork).toMatch(/^fork 1 ?unfinished · shown · after step 14: the agent's message 8 \(step 15\) was edited/);
+  expect(fork).toMatch(/^fork 1 ?unfinished · shown · the agent's message 8 \(step 15\) was edited/);
   await workbench.screenshot('fork-tree');
 });
 

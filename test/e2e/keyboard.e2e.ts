@@ -37,12 +37,20 @@ const focused = () =>
   });
 
 /** Presses a key until the element with the focus has this text. */
-const reach = async (key: string, label: RegExp): Promise<void> => {
+const reach = async (key: string, label: RegExp, limit?: number): Promise<void> => {
   for (let before = await focused(); !label.test(before); before = await focused()) {
     await workbench.press(key);
-    await until(`another focus than "${before}"`, async () => expect(await focused()).not.toBe(before));
+    const isMoved = async () => expect(await focused()).not.toBe(before);
+    await until(`another focus than "${before}"`, isMoved, limit);
   }
 };
+
+/** Reaches a row of a view. A debug session that has ended can take the focus once more, so the view is entered again. */
+const reachIn = (view: string, label: RegExp): Promise<void> =>
+  until(`${label} in ${view}`, async () => {
+    await enter(view);
+    await reach('ArrowDown', label, 5000);
+  });
 
 /** Runs a command of the palette with the keyboard. */
 const run = async (title: string): Promise<void> => {
@@ -92,6 +100,8 @@ test('a task of the Domains view is opened, debugged, answered differently and r
   await debug.waitForConsole('--- fork:');
   // F5 does nothing before VS Code has shown where the fork stops.
   await debug.standsAt('agent: I can change the desk lamp');
+  await workbench.press('Alt+F11');
+  await until('the step before', async () => expect((await debug.callStack())[0]).not.toContain('agent: I can change'));
   await workbench.press('F5');
   await debug.standsAt('reward 1');
   await debug.waitForConsole(/REWARD 1\b/);
@@ -110,8 +120,7 @@ test('the rows of the Runs view are opened and debugged', async () => {
       .locator(`.monaco-list-row[aria-level="${level}"]`);
   // The debug session that has ended can take the focus once more.
   await until('the task of the run', async () => {
-    await enter('Runs');
-    await reach('ArrowDown', /best fork: reward 1/);
+    await reachIn('Runs', /best fork: reward 1/);
     await workbench.press('ArrowRight');
     await row(2).first().waitFor({ timeout: 5000 });
   });
@@ -127,14 +136,12 @@ test('the rows of the Runs view are opened and debugged', async () => {
   await workbench.press('Shift+F5');
   await debug.ended();
   await run('View: Close All Editors');
-  await enter('Runs');
-  await reach('ArrowDown', /^fork 1/);
+  await reachIn('Runs', /^fork 1/);
   await debug.start();
   await debug.paused();
   await workbench.press('Shift+F5');
   await debug.ended();
-  await enter('Forks');
-  await reach('ArrowDown', /^fork 1/);
+  await reachIn('Forks', /^fork 1/);
   await debug.start();
   await debug.paused();
   await workbench.press('Shift+F5');
@@ -159,8 +166,7 @@ async function chooseInMenu(row: RegExp, item: string): Promise<void> {
   const chosen = menu.locator('.action-item.focused', { hasText: item });
   // A view that loads takes the focus.
   await until(`the menu of ${row}`, async () => {
-    await enter('Runs');
-    await reach('ArrowDown', row);
+    await reachIn('Runs', row);
     await workbench.press('Shift+F10');
     await menu.waitFor({ timeout: 5000 });
   });

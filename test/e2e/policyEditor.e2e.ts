@@ -98,7 +98,7 @@ test('a rule is added, moved up and removed, and what is refused says why', asyn
   await form.getByText('Not written to the file: another rule has the id').waitFor();
   await workbench.screenshot('policy-new-rule');
   await form.getByRole('textbox', { name: 'Id' }).fill('thank');
-  await form.getByRole('button', { name: 'Add', exact: true }).click();
+  await form.getByRole('textbox', { name: 'Id' }).press('Enter');
   const added = frame().getByRole('article', { name: 'Rule thank' });
   await until('the new rule in view', async () => expect(await isInView(added)).toBe(true));
   await added.getByRole('button', { name: 'Move up rule thank' }).click();

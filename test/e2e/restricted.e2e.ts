@@ -153,6 +153,7 @@ const tried: Readonly<Record<string, Tried>> = {
   },
   'rehearsal.running.show': says('Rehearsal is not running anything.'),
   'rehearsal.request.show': refused('Debug sessions'),
+  'rehearsal.rollout.stepBack': refused('Debug sessions'),
   'rehearsal.rollout.fork': refused('Debug sessions'),
   'rehearsal.rollout.swap': refused('Debug sessions'),
   'rehearsal.rollout.resample': refused('Debug sessions'),

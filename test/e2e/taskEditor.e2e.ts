@@ -112,6 +112,26 @@ test('a cleared id keeps the form, with the error at its field and in the file w
   await saved(original);
 });
 
+test('an error that a check finds is at its field, and a fact keeps a value that is not of the chosen kind', async () => {
+  const now = frame().getByLabel('Now (optional)');
+  await now.fill('tomorrow');
+  await frame().getByText('now is "tomorrow", which is not a date and time').waitFor();
+  expect(await now.getAttribute('aria-invalid')).toBe('true');
+  expect(await frame().getByRole('button', { name: 'Play Gold' }).isDisabled()).toBe(true);
+  await workbench.screenshot('task-wrong-date');
+  await now.fill('');
+  await until('no error', async () => expect(await now.getAttribute('aria-invalid')).toBeNull());
+  await saved(original);
+  const fact = frame()
+    .getByRole('group')
+    .filter({ has: frame().getByLabel('Says it as') })
+    .first();
+  await fact.getByLabel('Kind').selectOption('boolean');
+  await fact.getByText('is not true or false').waitFor();
+  expect(await fact.getByLabel('Kind').inputValue()).toBe('string');
+  await saved(original);
+});
+
 test('an action is added, moved up and removed, and nothing else changes', async () => {
   const [first = '', second = '', third = ''] = original.split(/(?<=\n)(?=- id)/);
   const own = ['find_customer_by_name', 'get_customer', 'get_order', 'cancel_order'];

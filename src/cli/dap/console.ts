@@ -11,6 +11,7 @@ export const help = `Expressions: db.orders.W1.status, messages[0].content, coun
 /call TOOL {"argument": "value"}   makes a call in the turn of the agent, or of a user that has tools
 /request    prints the request that the model received for this step. /request 7 prints that of step 7
 /why        explains the reward, or what speaks against reward 1 so far: each verdict, its evidence, its file and line
+/back       goes to the previous step, without calling anything
 /turn N     goes to turn N. If it is not recorded yet, the rollout continues up to it
 /fork       continues from this step in a new recording
 /resample   asks the seat for another answer in place of the one at this step, in a fork
@@ -26,6 +27,7 @@ export const commands = [
   '/call',
   '/request',
   '/why',
+  '/back',
   '/turn',
   '/fork',
   '/resample',
@@ -42,6 +44,8 @@ export type Command =
   | { readonly type: 'take'; readonly seat: 'agent' | 'user' | null }
   /** `name` is empty for the step that is looked at. */
   | { readonly type: 'request'; readonly name: string }
+  /** Goes to the previous step. */
+  | { readonly type: 'back' }
   /** Goes to a turn, from 1. */
   | { readonly type: 'goTo'; readonly turn: number }
   /** The seat whose answer is shown answers again. */
@@ -61,6 +65,7 @@ export function parseCommand(text: string): Command {
   if (name === '/take') return takeover(text);
   if (name === '/request') return { type: 'request', name: text.slice(name.length).trim() };
   if (name === '/turn') return { type: 'goTo', turn: Number(text.slice(name.length).trim() || Number.NaN) };
+  if (name === '/back') return { type: 'back' };
   if (name === '/resample') return { type: 'resample' };
   if (name === '/say') return { type: 'turn', text: text.slice(name.length).trim() };
   if (name === '/stop' || name === '/end') return { type: 'leave' };

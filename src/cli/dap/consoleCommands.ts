@@ -55,6 +55,8 @@ export async function performed(
       return said('', await forks.swap(step));
     case 'request':
       return said(inspection.request(playback.debuggee, frame, command.name).body);
+    case 'back':
+      return said('', await moved((of) => () => of.back(), 'stepBack'));
     case 'goTo':
       return said('', await moved(() => playback.toTurn(command.turn), 'goto'));
     case 'resample':

@@ -272,9 +272,8 @@ export class Inspection {
   }
 
   /**
-   * Returns the agent's last message up to the step of a frame, and what edits it; null where the agent has said nothing,
-   * or the conversation has ended. A call has no text: in its place the agent says something else. `line` is that of the
-   * frame, or where its rule begins.
+   * Returns the agent's last message up to the step of a frame, and what edits it; null where the agent has said nothing.
+   * A call has no text: in its place the agent says something else. `line` is that of the frame, or where its rule begins.
    */
   reply(
     debuggee: Debuggee | undefined,
@@ -282,13 +281,11 @@ export class Inspection {
     frame: number | undefined,
   ): {
     readonly reply: (WholeText & { readonly isCall: boolean; readonly agent: string; readonly line: number }) | null;
-    readonly hasEnded: boolean;
   } {
-    const { messages = [], ended = null } = stepOf(debuggee, frame)?.state ?? {};
-    const hasEnded = ended !== null;
+    const { messages = [] } = stepOf(debuggee, frame)?.state ?? {};
     const index = messages.findLastIndex(({ role }) => role === 'agent');
     const message = messages[index];
-    if (!debuggee || !message || hasEnded) return { reply: null, hasEnded };
+    if (!debuggee || !message) return { reply: null };
     const variable = messageValue(message, index);
     const row = openedValue(debuggee, variable)?.variable ?? variable;
     const isCall = callsIn(message).length > 0;
@@ -301,7 +298,7 @@ export class Inspection {
       agent: debuggee.forkAgent,
       line: this.#lines.toClient(line),
     };
-    return { reply, hasEnded };
+    return { reply };
   }
 
   /** Whether a variable is in an editor tab. */

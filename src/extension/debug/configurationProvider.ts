@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
 import { nameOf } from '../../engine/shell/records/recordingName.ts';
@@ -99,6 +99,14 @@ async function taskFor(folder: string, file: string | undefined): Promise<string
     if (task) return task;
   }
   return pickTask(folder, 'Which task?', likelyTasks);
+}
+
+/** Asks which task of a domain is meant, whatever file is open. Returns nothing where the list was closed. */
+export async function taskInDomain(
+  domain: string,
+): Promise<{ readonly domain: string; readonly task: string } | undefined> {
+  const task = await pickTask(domain, `Which task of ${basename(domain)}?`, likelyTasks);
+  return task === undefined ? undefined : { domain, task };
 }
 
 /** The tasks of open files, then those that failed in their last run. */

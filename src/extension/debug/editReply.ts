@@ -1,17 +1,16 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../engine/shell/files/fault.ts';
 import { debugType } from '../workspace/contributions.ts';
-import { offerCommand, showErrorMessage, showInformationMessage } from '../workspace/messages.ts';
+import { showErrorMessage, showInformationMessage } from '../workspace/messages.ts';
 import { chosenFrame, debuggedSession, type Frames, onDidChooseFrame } from './stoppedSession.ts';
 import { openWhole, type WholeText } from './valueFiles.ts';
 
 /**
- * Holds the agent's last message at a step, or null if the agent has not spoken yet or the conversation has ended. A
- * message that makes calls has an empty text. `agent` plays the agent in the fork, and `line` is where the step is.
+ * Holds the agent's last message up to a step, or null if the agent has not spoken yet. A message that makes calls has an
+ * empty text. `agent` plays the agent in the fork, and `line` is where the step is.
  */
 type Reply = {
   readonly reply: (WholeText & { readonly isCall: boolean; readonly agent: string; readonly line: number }) | null;
-  readonly hasEnded: boolean;
 };
 
 const command = 'rehearsal.reply.edit';
@@ -23,17 +22,11 @@ const command = 'rehearsal.reply.edit';
 export async function editReply(extension: vscode.ExtensionContext, target: unknown): Promise<boolean> {
   const session = debuggedSession();
   if (!session) return false;
-  const { reply, hasEnded }: Reply = await session.customRequest('rehearsal/reply', {
+  const { reply }: Reply = await session.customRequest('rehearsal/reply', {
     frameId: await chosenFrame(session, target),
   });
   if (!reply) {
-    if (hasEnded)
-      void offerCommand(
-        'Choose an earlier turn in Call Stack.',
-        'Show Call Stack',
-        'workbench.debug.callStackView.focus',
-      );
-    else void showInformationMessage('Step to the first message of the agent.');
+    void showInformationMessage('Step to the first message of the agent.');
     return false;
   }
   const { name, text, isCall, agent, variablesReference } = reply;

@@ -51,6 +51,15 @@ export function allNodes(nodes: readonly ForkNode[]): readonly ForkNode[] {
   return nodes.flatMap((node) => [node, ...allNodes(node.children)]);
 }
 
+/**
+ * Describes a fork by its edit, with the last step that it shares with its parent. An edit that names its own step has
+ * only that: two numbers for one fork look like two steps.
+ */
+export function editText({ parent }: Pick<ForkNode, 'parent'>): string {
+  if (!parent) return '';
+  return /\bstep \d/.test(parent.edit) ? parent.edit : `after step ${parent.event}: ${parent.edit}`;
+}
+
 /** The result of a recording in the words of the Runs view. */
 export function resultText({ reward }: Pick<ForkNode, 'reward'>): string {
   return reward === undefined ? 'unfinished' : rewardText(reward);

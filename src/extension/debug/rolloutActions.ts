@@ -17,6 +17,12 @@ async function typed(target: unknown, expression: string): Promise<boolean> {
   });
 }
 
+/** Goes to the previous step. VS Code itself has neither a key nor an entry in the palette for it. */
+export async function stepBack(): Promise<boolean> {
+  if (!debuggedSession()) return false;
+  return doing(() => vscode.commands.executeCommand('workbench.action.debug.stepBack'));
+}
+
 /** Continues live from a frame, in its own recording. */
 export function forkHere(target: unknown): Promise<boolean> {
   return typed(target, '/fork');

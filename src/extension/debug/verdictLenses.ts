@@ -16,13 +16,20 @@ export function registerVerdictLenses(): vscode.Disposable {
   const last = new Map<string, { readonly version: number; readonly lenses: vscode.CodeLens[] }>();
   /** The last frame that was chosen: where a text is edited while the rollout runs, its verdicts move with their rules. */
   let frameId: number | undefined;
+  /** Counts what was forgotten: an answer about the rollout before a fork comes too late. */
+  let round = 0;
+  const forget = () => {
+    last.clear();
+    frameId = undefined;
+    round += 1;
+    changed.fire();
+  };
   return vscode.Disposable.from(
     changed,
     onDidChooseFrame(() => changed.fire()),
-    vscode.debug.onDidChangeActiveDebugSession(() => {
-      last.clear();
-      frameId = undefined;
-      changed.fire();
+    vscode.debug.onDidChangeActiveDebugSession(forget),
+    vscode.debug.onDidReceiveDebugSessionCustomEvent(({ event, session }) => {
+      if (event === 'rehearsal/forked' && session === vscode.debug.activeDebugSession) forget();
     }),
     vscode.languages.registerCodeLensProvider(
       { scheme: 'file', pattern: '**/*.md' },
@@ -34,12 +41,14 @@ export function registerVerdictLenses(): vscode.Disposable {
           const { uri, version } = document;
           const known = last.get(uri.toString());
           if (frame instanceof vscode.DebugStackFrame) frameId = frame.frameId;
-          else if (known === undefined || known.version === version) return known?.lenses ?? [];
+          else if (known === undefined || known.version === version) return (known?.lenses ?? []).map(ofLastStop);
           if (frameId === undefined) return [];
+          const asked = round;
           try {
             const lenses = (await valuesIn(document, frameId)).map(lensOf);
+            if (asked !== round) return [];
             last.set(uri.toString(), { version, lenses });
-            return lenses;
+            return frame instanceof vscode.DebugStackFrame ? lenses : lenses.map(ofLastStop);
           } catch {
             return []; // a session that has just ended
           }
@@ -47,6 +56,13 @@ export function registerVerdictLenses(): vscode.Disposable {
       },
     ),
   );
+}
+
+/** Returns a lens that names its verdict as that of the last stop: while the rollout runs, the verdict may change. */
+function ofLastStop({ range, command }: vscode.CodeLens): vscode.CodeLens {
+  const title =
+    command?.title.replace(/^(?:\$\([\w-]+\) )?(\w+(?: \d+ times)?)/, '$(history) $1 at the last stop') ?? '';
+  return new vscode.CodeLens(range, { title, command: '' });
 }
 
 function lensOf({ line, text }: { readonly line: number; readonly text: string }): vscode.CodeLens {

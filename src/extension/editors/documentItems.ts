@@ -1,12 +1,13 @@
 import type * as vscode from 'vscode';
 import type { Diagnostic } from '../../engine/shell/files/diagnostic.ts';
 import { type NamingKey, writtenIds } from '../../engine/shell/load/writtenIds.ts';
-import { partsOf } from '../../engine/shell/source/fileParts.ts';
+import { type FilePart, partsOf } from '../../engine/shell/source/fileParts.ts';
 import { describeIssues } from '../../engine/shell/source/issue.ts';
 import { type ItemKind, parseItems } from '../../engine/shell/source/items.ts';
 import type { Source } from '../../engine/shell/source/source.ts';
 import { parseYaml } from '../../engine/shell/source/yaml.ts';
 import type { FileProblem, Shown } from '../../webview/messages/protocol.ts';
+import { checkErrorsIn } from './checkErrors.ts';
 import { type LastFit, lastFitOf, pathOf, shownUnfit } from './lastFit.ts';
 
 /**
@@ -34,19 +35,33 @@ type Chosen<T> = Pick<Shown, 'broken' | 'items' | 'index' | 'errors'> & {
 /** A list of so many characters is read entry by entry: the whole of it would take seconds after each change. */
 const manyCharacters = 100_000;
 
-/** A file in an editor, and the number of the entry that a person has chosen there. */
-type Seen = { readonly document: vscode.TextDocument; readonly choices: { readonly index: number } };
+/** A file in an editor, the number of the entry that a person has chosen there, and the findings of its domain. */
+type Seen = {
+  readonly document: vscode.TextDocument;
+  readonly choices: { readonly index: number };
+  readonly findings: readonly Diagnostic[];
+};
 
 /**
  * The entries of the file that an editor shows, with the chosen one of them.
  * @param name the key that names an entry
  */
-export function chosenIn<T>({ document, choices }: Seen, of: ItemKind<T>, name: NamingKey): Chosen<T> {
+export function chosenIn<T>({ document, choices, findings }: Seen, of: ItemKind<T>, name: NamingKey): Chosen<T> {
   const { broken, items } = itemsOf(document, of, name, choices.index);
   const index = Math.max(0, Math.min(choices.index, items.length - 1));
   const { path = [], value = null, errors = [] } = items[index] ?? {};
   const labels = items.map(({ label, problem }) => ({ label, problem }));
-  return { broken, items: labels, index, errors, item: value === null ? undefined : { path, value } };
+  if (value === null) return { broken, items: labels, index, errors, item: undefined };
+  const [part, own] = entryIn(sourceOf(document), path);
+  const checked = errors.length > 0 ? [] : checkErrorsIn(part, of.kind, own, findings);
+  return { broken, items: labels, index, errors: [...errors, ...checked], item: { path, value } };
+}
+
+/** Returns the text that is read for an entry of a file, the number of lines before it, and the path of the entry in it. */
+function entryIn(source: Source, path: (string | number)[]): [Pick<FilePart, 'source' | 'line'>, (string | number)[]] {
+  const parts = source.text.length > manyCharacters ? partsOf(source) : [];
+  const part = parts.length < 2 ? undefined : parts[Number(path[0])];
+  return part ? [part, [0]] : [{ source, line: 0 }, path];
 }
 
 /**

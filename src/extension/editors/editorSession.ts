@@ -1,12 +1,14 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
+import type { Diagnostic } from '../../engine/shell/files/diagnostic.ts';
 import { messageOf } from '../../engine/shell/files/fault.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import { yamlEdits } from '../../language/edits/yamlEdit.ts';
 import type { TextEdit, TextEdits } from '../../language/symbols/textEdit.ts';
 import type { FromEditor, Ran, Shown, ToEditor, ToExtension, ViewId } from '../../webview/messages/protocol.ts';
 import type { Context } from '../commandLine/context.ts';
+import { findingsOf, onDidChangeFindings } from '../language/findings.ts';
 import { type Channel, connectPage, pageOf } from '../panels/panel.ts';
 import { openPlaceOf } from '../panels/recordingPlace.ts';
 import { registerForm } from '../workspace/activeFile.ts';
@@ -25,6 +27,8 @@ export type Scene = {
   /** The domain around it, unsaved texts included; undefined outside of a domain. */
   readonly domain: LoadedDomain | undefined;
   readonly choices: Choices;
+  /** The findings of the checks in the domain. */
+  readonly findings: readonly Diagnostic[];
   /** Shows everything again, once more of it is known. */
   readonly refresh: () => void;
 };
@@ -150,6 +154,9 @@ class EditorSession<Seen extends Scene> {
       }),
       onDidChangeDomainFiles((changed) => {
         if (changed === folder) this.#showSoon();
+      }),
+      onDidChangeFindings((changed) => {
+        if (changed === folder) void this.#show(this.#domain);
       }),
       vscode.workspace.onDidGrantWorkspaceTrust(() => void this.#show()),
       panel.onDidChangeViewState(() => {
@@ -326,8 +333,9 @@ class EditorSession<Seen extends Scene> {
 
   async #scene(known?: LoadedDomain): Promise<Seen> {
     const domain = known ?? (await this.#readDomain());
-    const [context, choices] = [this.#context, this.#choices];
-    return this.#seen({ context, domain, choices, refresh: () => void this.#show() });
+    const [context, choices, folder] = [this.#context, this.#choices, this.#folder];
+    const findings = folder === undefined ? [] : findingsOf(folder);
+    return this.#seen({ context, domain, choices, findings, refresh: () => void this.#show() });
   }
 
   /** Returns the content of the editor; if that fails, the page shows the error. */

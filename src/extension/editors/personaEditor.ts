@@ -9,7 +9,7 @@ import { runPlacesOf } from '../runs/runPlaces.ts';
 import { chosenIn } from './documentItems.ts';
 import type { Content, FileScene, Outcome, Running, VisualEditor } from './editorSession.ts';
 import { answered } from './running.ts';
-import { takenIdErrors } from './takenId.ts';
+import { takenIdErrors, withTakenId } from './takenId.ts';
 
 const kind = { kind: 'persona', schema: 'persona', item: personaSchema } as const;
 
@@ -31,7 +31,7 @@ function shownOf(scene: FileScene): Content {
   const taken = takenIdErrors('persona', item, scene.document.uri.fsPath, domain?.parts.personas ?? []);
   return {
     ...list,
-    errors: [...list.errors, ...taken],
+    errors: withTakenId(list.errors, taken),
     content: {
       editor: 'persona',
       base,

@@ -1,4 +1,5 @@
-import { basename } from 'node:path';
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
 import { type ParsedPolicy, type PolicyBlock, parsePolicy } from '../../engine/core/domain/policy.ts';
 import type { Rule } from '../../engine/core/domain/rule.ts';
@@ -19,6 +20,7 @@ import type { PolicyContent, RuleCard } from '../../webview/messages/protocol.ts
 import { lastResults } from '../language/lastResult.ts';
 import type { RuleResult } from '../runs/lastResults.ts';
 import { runPlacesOf } from '../runs/runPlaces.ts';
+import { columnBeside } from '../workspace/walkthrough.ts';
 import type { Content, FileScene, VisualEditor } from './editorSession.ts';
 
 /** Tasks that a rule names; the others are counted. */
@@ -48,6 +50,7 @@ export const policyEditor: VisualEditor = {
   },
   open: (message, scene) => {
     if (message.type === 'openCheck') return openCheck(scene, message.index);
+    if (message.type === 'openRules') return openRules(scene);
     return message.type === 'openRuleRecording' ? openRecording(scene, message.rule) : undefined;
   },
 };
@@ -66,13 +69,27 @@ async function openCheck(scene: FileScene, index: number): Promise<void> {
   const at = domainOf(scene)?.locations.rules[index];
   if (!at) return;
   const selection = new vscode.Range(at.line - 1, 0, at.line - 1, 0);
-  await vscode.window.showTextDocument(vscode.Uri.file(at.file), { viewColumn: vscode.ViewColumn.Beside, selection });
+  await vscode.window.showTextDocument(vscode.Uri.file(at.file), { viewColumn: columnBeside(), selection });
+}
+
+/** Opens the file of the rules' checks at its end. One that is missing opens as a new file. */
+async function openRules(scene: FileScene): Promise<void> {
+  const domain = domainOf(scene);
+  if (!domain) return;
+  const file = vscode.Uri.file(join(domain.folder, domain.file.rules));
+  const document = await vscode.workspace.openTextDocument(
+    existsSync(file.fsPath) ? file : file.with({ scheme: 'untitled' }),
+  );
+  const end = document.lineAt(document.lineCount - 1).range.end;
+  await vscode.window.showTextDocument(document, {
+    viewColumn: columnBeside(),
+    selection: new vscode.Range(end, end),
+  });
 }
 
 async function openRecording(scene: FileScene, rule: string): Promise<void> {
   const found = (await resultsOf(scene)).get(rule);
-  if (found)
-    await vscode.commands.executeCommand('rehearsal.recording.open', found.recording, vscode.ViewColumn.Beside);
+  if (found) await vscode.commands.executeCommand('rehearsal.recording.open', found.recording, columnBeside());
 }
 
 function shownOf(scene: FileScene, results: ReadonlyMap<string, RuleResult>): Content {

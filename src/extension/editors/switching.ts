@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import type { Location } from '../../engine/shell/files/diagnostic.ts';
 import { activeFile, cursorLine } from '../workspace/activeFile.ts';
 import { visualEditorTypes } from '../workspace/contributions.ts';
+import { columnOfFile } from '../workspace/walkthrough.ts';
 
 /** The line of the cursor in each file whose visual editor is being opened. */
 const openedAt = new Map<string, number>();
@@ -60,5 +61,5 @@ async function reopened(uri: vscode.Uri, type: string): Promise<void> {
     (input instanceof vscode.TabInputText || input instanceof vscode.TabInputCustom) &&
     input.uri.toString() === uri.toString();
   if (isShown) await vscode.commands.executeCommand('reopenActiveEditorWith', type);
-  else await vscode.commands.executeCommand('vscode.openWith', uri, type);
+  else await vscode.commands.executeCommand('vscode.openWith', uri, type, columnOfFile());
 }

@@ -5,6 +5,11 @@ import type { Shown } from '../../webview/messages/protocol.ts';
 type Named = { readonly id: string };
 type Entry = { readonly path: readonly PropertyKey[]; readonly value: Named };
 
+/** Returns the errors of an entry with those of its id in place of what a check says about the id. */
+export function withTakenId(errors: Shown['errors'], taken: Shown['errors']): Shown['errors'] {
+  return taken.length === 0 ? errors : [...errors.filter(({ path }) => path[0] !== 'id'), ...taken];
+}
+
 /**
  * Returns an error for an id that another entry of the domain has. The finding of the language server is at the later of
  * the two, which may be in another file than the form shows.

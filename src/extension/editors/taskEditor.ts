@@ -6,11 +6,12 @@ import { quotedIn } from '../../engine/core/events/quotedResults.ts';
 import { type JsonObject, valueAt } from '../../engine/core/values/json.ts';
 import type { RolloutSummary } from '../../engine/shell/rolloutSummary.ts';
 import type { TaskContent } from '../../webview/messages/protocol.ts';
+import { columnBeside } from '../workspace/walkthrough.ts';
 import { chosenIn } from './documentItems.ts';
 import type { Content, FileScene, Outcome, Running, VisualEditor } from './editorSession.ts';
 import { goldFolder } from './goldFolder.ts';
 import { answered } from './running.ts';
-import { takenIdErrors } from './takenId.ts';
+import { takenIdErrors, withTakenId } from './takenId.ts';
 import { misfitsOf } from './toolContent.ts';
 import { type KnownTool, toolsOf } from './toolDescriptions.ts';
 
@@ -78,7 +79,7 @@ function shownOf(scene: FileScene): Content {
       ...(task.user.otherwise === undefined ? [] : ['user.otherwise']),
     ],
   };
-  return { ...list, errors: [...list.errors, ...taken], content };
+  return { ...list, errors: withTakenId(list.errors, taken), content };
 }
 
 function misfitsOfAction(tools: readonly KnownTool[], action: Task['actions'][number], at: number) {
@@ -122,5 +123,5 @@ function goldOf(task: string, uri: vscode.Uri): (running: Running) => Promise<Ou
 async function openPlayed({ document }: FileScene): Promise<void> {
   const recording = played.get(document.uri.toString());
   if (recording !== undefined)
-    await vscode.commands.executeCommand('rehearsal.recording.open', recording, vscode.ViewColumn.Beside);
+    await vscode.commands.executeCommand('rehearsal.recording.open', recording, columnBeside());
 }

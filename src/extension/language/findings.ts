@@ -4,6 +4,14 @@ import * as vscode from 'vscode';
 import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
 import type { Diagnostic } from '../../engine/shell/files/diagnostic.ts';
 
+const listeners = new Set<(folder: string) => void>();
+
+/** Calls back with the folder of a domain whose findings are new. */
+export function onDidChangeFindings(hear: (folder: string) => void): vscode.Disposable {
+  listeners.add(hear);
+  return { dispose: () => listeners.delete(hear) };
+}
+
 const collection = { of: undefined as vscode.DiagnosticCollection | undefined };
 const shown = new WeakMap<vscode.Diagnostic, Diagnostic>();
 /** The findings of each domain while the user types, and in `checked` those of a check or an audit. */
@@ -88,6 +96,7 @@ export function findingsOf(folder: string): readonly Diagnostic[] {
 }
 
 function publish(folder: string): void {
+  for (const hear of listeners) hear(folder);
   const { of: opened } = collection;
   if (!opened) return;
   const byFile = Map.groupBy(findingsOf(folder), ({ file }) => file);

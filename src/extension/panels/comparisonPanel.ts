@@ -10,6 +10,7 @@ import {
 import { failureMessage, runCommand } from '../commandLine/commandLine.ts';
 import type { Context } from '../commandLine/context.ts';
 import { comparisonType } from '../workspace/contributions.ts';
+import { columnBeside } from '../workspace/walkthrough.ts';
 import { withDebugged } from './debuggedRecording.ts';
 import { type Channel, connectPage, pageOf, webviewOptions } from './panel.ts';
 
@@ -173,7 +174,7 @@ async function showCompared(
 ): Promise<void> {
   if (!isPartOf(recording, sources)) throw new Error(`${recording} is not compared here`);
   if (debug) await vscode.commands.executeCommand('rehearsal.recording.debug', recording, step);
-  else await vscode.commands.executeCommand('rehearsal.recording.open', recording, vscode.ViewColumn.Beside);
+  else await vscode.commands.executeCommand('rehearsal.recording.open', recording, columnBeside());
 }
 
 /** The command line compares, in its own process: thousands of recordings are nothing for the editor's. */

@@ -4,6 +4,7 @@ import { messageOf } from '../../engine/shell/files/fault.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import type { PlaceKind } from '../../webview/messages/protocol.ts';
 import { showErrorMessage, showInformationMessage } from '../workspace/messages.ts';
+import { columnBeside } from '../workspace/walkthrough.ts';
 import { domainOfRecording, readDomain } from '../workspace/workspaceDomains.ts';
 
 /** Opens the location of a rule, tool or task in the domain of a recording, next to the recording. */
@@ -53,7 +54,7 @@ async function declarationOf(
 async function reveal({ file, line }: FileLine): Promise<void> {
   const at = new vscode.Position(line - 1, 0);
   await vscode.window.showTextDocument(vscode.Uri.file(file), {
-    viewColumn: vscode.ViewColumn.Beside,
+    viewColumn: columnBeside(),
     selection: new vscode.Range(at, at),
   });
 }

@@ -31,7 +31,8 @@ export function runContinuously(
     const own = new vscode.CancellationTokenSource();
     current = own;
     const again = new vscode.TestRunRequest([...waiting.keys()], request.exclude, request.profile, true);
-    const done = new Set(await runTests(explorer, again, own.token, { trials: 1 }));
+    const runsAgain = () => changes > change;
+    const done = new Set(await runTests(explorer, again, own.token, { trials: 1, runsAgain }));
     for (const [item, asked] of waiting) {
       const tasks = await explorer.tree.tasksOf(item);
       if (asked <= change && tasks.every((task) => done.has(task))) waiting.delete(item);

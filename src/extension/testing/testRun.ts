@@ -19,6 +19,8 @@ export type TestRunOptions = {
   readonly trials: number;
   /** Whether to show the coverage of policy and tools. */
   readonly isCovered?: boolean;
+  /** Whether tests that are cancelled run again at once: they then keep the results that they have. */
+  readonly runsAgain?: () => boolean;
 };
 
 /**
@@ -30,7 +32,7 @@ export async function runTests(
   explorer: Explorer,
   request: vscode.TestRunRequest,
   token: vscode.CancellationToken,
-  { trials, isCovered = false }: TestRunOptions,
+  { trials, isCovered = false, runsAgain = () => false }: TestRunOptions,
 ): Promise<readonly vscode.TestItem[]> {
   if (!mayRun('Rollouts')) return [];
   const { controller, tree } = explorer;
@@ -42,7 +44,7 @@ export async function runTests(
   try {
     for (const item of items) run.enqueued(item);
     for (const batch of batchesOf(items.flatMap((item) => chosenIn(explorer, item))))
-      played.push(await playBatch(explorer, run, batch, trials, stop.token));
+      played.push(await playBatch(explorer, run, batch, { trials, runsAgain }, stop.token));
     if (isCovered) for (const { domain, results } of played) addCoverage(run, { domain, byTask: results.coverage });
   } finally {
     for (const each of listeners) each.dispose();
@@ -69,28 +71,39 @@ async function playBatch(
   explorer: Explorer,
   run: vscode.TestRun,
   batch: TaskBatch,
-  trials: number,
+  { trials, runsAgain }: { readonly trials: number; readonly runsAgain: () => boolean },
   token: vscode.CancellationToken,
 ): Promise<Played> {
   const { folder, tasks } = batch;
   const domain = await readDomain(folder);
   const { locations } = domain;
   const results = new RunResults(run, explorer.tree, { folder, tasks: tasks.length, trials, places: locations });
-  const name = runSubject(tasks, domain.domain.name || basename(folder));
+  const fit = tasks.filter((task) => !failed(explorer, results, folder, task));
+  if (fit.length === 0) return { domain, results, tasks };
+  const name = runSubject(fit, domain.domain.name || basename(folder));
   try {
     const out = makeNewRunFolder(requireWritable('runs', folder), name);
-    explorer.shown.set(out, tasks.length * trials);
+    explorer.shown.set(out, fit.length * trials);
     try {
-      await play(explorer, run, results, evalArguments(batch, { trials, out }), token);
+      await play(explorer, run, results, evalArguments({ folder, tasks: fit }, { trials, out }), token);
     } finally {
       removeUnbegunRun(out);
     }
-    results.skipRest(tasks);
-    if (tasks.some((task) => results.isDone(task))) void tick('test');
+    if (!runsAgain()) results.skipRest(fit);
+    if (fit.some((task) => results.isDone(task))) void tick('test');
   } catch (error) {
-    results.failRest(tasks, messageOf(error));
+    results.failRest(fit, messageOf(error));
   }
   return { domain, results, tasks };
+}
+
+/** Whether a task has an error that keeps it from running; it is then the task's result. */
+function failed({ tree }: Explorer, results: RunResults, folder: string, task: string): boolean {
+  const item = tree.task(folder, task);
+  const node = item && tree.node(item);
+  const error = node?.type === 'task' ? node.row.error : undefined;
+  if (error !== undefined) results.failRest([task], error);
+  return error !== undefined;
 }
 
 /** Runs the command lines one after the other. Throws what kept one from doing its work. */

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { counted } from '../../engine/core/text/counted.ts';
+import { type Diagnostic, errorsOf, placeAt } from '../../engine/shell/files/diagnostic.ts';
 import type { ListedItem } from '../../language/contents.ts';
 import { type Page, pageSize } from '../../language/symbols/pages.ts';
 import type { LanguageClient } from '../language/languageClient.ts';
@@ -29,11 +30,19 @@ export type TaskNode = ItemNode & { readonly type: 'task'; readonly task: string
 
 type Node = DomainNode | GroupNode | PageNode | ToolNode | PersonaNode | TaskNode;
 
+/** Whether the target of a command is a row of a domain, or of something in it that is not a task. */
+export function isDomainRow(target: unknown): target is Exclude<Node, TaskNode> {
+  const { type = '', folder } = (target ?? {}) as Partial<Node>;
+  return folder !== undefined && ['domain', 'tools', 'personas', 'page', 'tool', 'persona'].includes(type);
+}
+
 /** Domains of the workspace, their tools, their personas and their tasks, as the worker of the language features has them. */
 export class DomainsTree implements vscode.TreeDataProvider<Node> {
   readonly #changed = new vscode.EventEmitter<void>();
   readonly onDidChangeTreeData = this.#changed.event;
   readonly #client: Pick<LanguageClient, 'askIn'>;
+  /** The errors that the rows show, by the folders of the domains. */
+  readonly #errors = new Map<string, readonly Diagnostic[]>();
 
   constructor(client: Pick<LanguageClient, 'askIn'>) {
     this.#client = client;
@@ -41,6 +50,26 @@ export class DomainsTree implements vscode.TreeDataProvider<Node> {
 
   refresh(): void {
     this.#changed.fire();
+  }
+
+  /** Shows the rows again where the errors of a domain's tasks and personas have changed. */
+  showErrors(folder: string, findings: readonly Diagnostic[]): void {
+    const errors = errorsOf(findings).filter(({ file }) => /\.(?:persona|task)\.yaml$/.test(file));
+    const before = this.#errors.get(folder) ?? [];
+    this.#errors.set(folder, errors);
+    if (JSON.stringify(errors) !== JSON.stringify(before)) this.refresh();
+  }
+
+  /** Returns an item with the first error that a check found in it. */
+  #withError(folder: string, item: ListedItem): ListedItem {
+    if (item.error !== undefined) return item;
+    const { file, line, endLine } = item.at;
+    const found = this.#errors
+      .get(folder)
+      ?.find((each) => each.file === file && each.line >= line && each.line <= endLine);
+    if (!found) return item;
+    const { message, hint } = found;
+    return { ...item, description: message, at: placeAt(found), error: [message, hint].filter(Boolean).join(' ') };
   }
 
   async getChildren(node?: Node): Promise<Node[]> {
@@ -59,7 +88,7 @@ export class DomainsTree implements vscode.TreeDataProvider<Node> {
       case 'tools':
         return tools.map(({ name, effect }): ToolNode => ({ type: 'tool', folder, tool: name, effect }));
       case 'personas':
-        return personas.map((item): PersonaNode => ({ type: 'persona', folder, ...item }));
+        return personas.map((item): PersonaNode => ({ type: 'persona', folder, ...this.#withError(folder, item) }));
       case 'domain': {
         const count = taskPages.at(-1)?.to ?? 0;
         return [
@@ -77,7 +106,10 @@ export class DomainsTree implements vscode.TreeDataProvider<Node> {
 
   async #tasks(folder: string, from: number, to: number): Promise<TaskNode[]> {
     const tasks = (await this.#client.askIn(folder, { type: 'taskPage', from, to })) ?? [];
-    return tasks.map(({ id, ...item }) => ({ type: 'task', folder, task: id, ...item }));
+    return tasks.map((each) => {
+      const { id, ...item } = this.#withError(folder, each);
+      return { type: 'task', folder, task: id, ...item };
+    });
   }
 
   /** Without a name of its own a screen reader reads the tooltip of a row. */
@@ -158,7 +190,7 @@ function placedItem({ type, description, isDraft, at, error }: TaskNode | Person
   const item = new vscode.TreeItem(id);
   item.tooltip = error === undefined ? description : `${basename(at.file)}:${at.line}: ${error}`;
   item.description = isDraft ? `draft · ${description}` : description;
-  item.contextValue = error === undefined ? (isDraft ? `${type}.draft` : type) : `${type}.unread`;
+  item.contextValue = isDraft ? `${type}.draft` : error === undefined ? type : `${type}.unread`;
   item.iconPath =
     error === undefined
       ? new vscode.ThemeIcon(isDraft ? 'edit' : icon)

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
-import { allNodes, type ForkNode, forkTreeOf, resultText } from '../debug/forkTree.ts';
+import { allNodes, editText, type ForkNode, forkTreeOf, resultText } from '../debug/forkTree.ts';
 import type { ShownRecording } from '../debug/rolloutActions.ts';
 import { debugType } from '../workspace/contributions.ts';
 import { showInformationMessage } from '../workspace/messages.ts';
@@ -75,7 +75,7 @@ class ForksTree implements vscode.TreeDataProvider<ForkNode> {
       node.children.length > 0 ? vscode.TreeItemCollapsibleState.Expanded : vscode.TreeItemCollapsibleState.None,
     );
     const reward = resultText(node);
-    const from = node.parent ? `after step ${node.parent.event}: ${node.parent.edit}` : '';
+    const from = editText(node);
     // A row that gets its first fork is a new row, so that it opens by itself.
     item.id = `${node.path}${node.children.length > 0 ? ' with forks' : ''}`;
     // A narrow view cuts the end, so the reward is first.
@@ -102,10 +102,17 @@ function iconOf({ reward }: ForkNode, isCurrent: boolean): vscode.ThemeIcon {
     : new vscode.ThemeIcon('error', new vscode.ThemeColor('testing.iconFailed'));
 }
 
-/** Compares two recordings: those that were selected, else the one of the row and one that a person picks. */
+/** Compares two recordings: those that were selected, else the one of the row or of a first list, and one of a list. */
 export async function compareForks(node: unknown, selected: unknown): Promise<unknown> {
   const chosen = (Array.isArray(selected) && selected.length === 2 ? selected : [node]) as ForkNode[];
-  const [one, other = await pickOther(one)] = chosen;
+  const [row, second] = chosen;
+  const nodes = allNodes(await forks.tree());
+  if (second === undefined && nodes.length < 2) {
+    void showInformationMessage('There is nothing to compare with yet: edit a message to make a fork.');
+    return undefined;
+  }
+  const one = row ?? (await pickFork(nodes, 'Which recording do you want to compare?'));
+  const other = second ?? (one && (await pickOther(nodes, one)));
   if (!one || !other) return undefined;
   return vscode.commands.executeCommand(
     'rehearsal.recordings.compare',
@@ -114,16 +121,20 @@ export async function compareForks(node: unknown, selected: unknown): Promise<un
   );
 }
 
-async function pickOther(one: ForkNode | undefined): Promise<ForkNode | undefined> {
-  const isParent = ({ path }: ForkNode) => basename(path) === one?.parent?.name;
-  const items = allNodes(await forks.tree())
-    .filter(({ path }) => path !== one?.path)
-    .toSorted((a, b) => Number(isParent(b)) - Number(isParent(a)))
-    .map((node) => ({ label: node.label, description: resultText(node), detail: node.parent?.edit ?? '', node }));
-  if (items.length === 0) {
-    void showInformationMessage('There is nothing to compare with yet: edit a message to make a fork.');
-    return undefined;
-  }
-  const placeHolder = one ? `Compare ${one.label} with which?` : 'Which recording?';
+function pickOther(nodes: readonly ForkNode[], one: ForkNode): Promise<ForkNode | undefined> {
+  const isParent = ({ path }: ForkNode) => basename(path) === one.parent?.name;
+  const others = nodes
+    .filter(({ path }) => path !== one.path)
+    .toSorted((a, b) => Number(isParent(b)) - Number(isParent(a)));
+  return pickFork(others, `Compare ${one.label} with which?`);
+}
+
+async function pickFork(nodes: readonly ForkNode[], placeHolder: string): Promise<ForkNode | undefined> {
+  const items = nodes.map((node) => ({
+    label: node.label,
+    description: resultText(node),
+    detail: editText(node),
+    node,
+  }));
   return (await vscode.window.showQuickPick(items, { placeHolder }))?.node;
 }

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import * as vscode from 'vscode';
 import { isForkName, nameOf, originName } from '../../engine/shell/records/recordingName.ts';
@@ -39,7 +40,8 @@ async function itemsOf(files: readonly string[], other: string | undefined): Pro
       const name = nameOf(recording);
       const type = isForkName(recording) ? ('fork' as const) : end ? ('finished' as const) : ('unfinished' as const);
       const { description } = rolloutRow({ recording, type, reward: null, endReason: null }, name, end);
-      const facts = [description, time ? shortTime(time) : ''].filter(Boolean).join(' · ');
+      const shown = type === 'fork' ? (await stat(recording)).mtime : time;
+      const facts = [description, shown ? shortTime(shown) : ''].filter(Boolean).join(' · ');
       const item = {
         label: name,
         description: facts,

@@ -10,6 +10,7 @@ import { trajectoryEditorType } from '../panels/trajectoryEditor.ts';
 import { runPlaces } from '../runs/runPlaces.ts';
 import { activeFile } from '../workspace/activeFile.ts';
 import { showErrorMessage, showInformationMessage, showWarningMessage } from '../workspace/messages.ts';
+import { columnOfFile } from '../workspace/walkthrough.ts';
 import { pickRecording } from './recordingPicker.ts';
 import { type RecordingNode, type RunNode, type RunsNode, refreshRuns } from './runsTree.ts';
 
@@ -26,7 +27,7 @@ export async function openRecording(target: unknown, column?: unknown): Promise<
   const recording = recordingOf(target);
   if (!recording) return false;
   await vscode.commands.executeCommand('vscode.openWith', vscode.Uri.file(recording), trajectoryEditorType, {
-    ...(typeof column === 'number' ? { viewColumn: column } : {}),
+    viewColumn: typeof column === 'number' ? column : columnOfFile(),
     preview: true,
   });
   return true;

@@ -19,6 +19,7 @@ export const commandIds = [
   'rehearsal.run.delete',
   'rehearsal.running.show',
   'rehearsal.request.show',
+  'rehearsal.rollout.stepBack',
   'rehearsal.rollout.fork',
   'rehearsal.rollout.swap',
   'rehearsal.rollout.resample',

@@ -40,6 +40,26 @@ function maybeWalkthrough({ label, input }: vscode.Tab): boolean {
   return input === undefined && (label === 'Welcome' || !vscode.env.language.startsWith('en'));
 }
 
+/** Whether a group of editors shows the walkthrough, which is in a narrow column. */
+const showsWalkthrough = ({ activeTab }: vscode.TabGroup): boolean =>
+  activeTab !== undefined && maybeWalkthrough(activeTab);
+
+/** Returns the column in which a file opens: the active one, or the first other one where that shows the walkthrough. */
+export function columnOfFile(): vscode.ViewColumn {
+  const { activeTabGroup, all } = vscode.window.tabGroups;
+  if (!showsWalkthrough(activeTabGroup)) return vscode.ViewColumn.Active;
+  return all.find((group) => !showsWalkthrough(group))?.viewColumn ?? vscode.ViewColumn.Active;
+}
+
+/** Returns the column next to the active one, or the active one where the next one shows the walkthrough. */
+export function columnBeside(): vscode.ViewColumn {
+  const { activeTabGroup, all } = vscode.window.tabGroups;
+  const next = all.find(({ viewColumn }) => viewColumn === activeTabGroup.viewColumn + 1);
+  return showsWalkthrough(activeTabGroup) || (next && showsWalkthrough(next))
+    ? columnOfFile()
+    : vscode.ViewColumn.Beside;
+}
+
 /** Wraps a command, so that a step is ticked when the command has done its work, and not when it was cancelled. */
 export function ticking<Result>(
   step: WalkthroughStep,

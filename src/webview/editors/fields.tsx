@@ -11,7 +11,7 @@ const pauseMs = 400;
 /** The last change that could not be made: its field keeps the typed text and shows the reason. */
 export const Refusal = createContext<Shown['refusal']>(null);
 
-/** The places where the shown entry does not fit its schema: the field of such a path shows the reason. */
+/** The errors in the shown entry: the field of such a path, or of a path above it, shows the reason. */
 export const Errors = createContext<Shown['errors']>([]);
 
 type Labelled = {
@@ -121,23 +121,30 @@ function useDraft(value: string, onCommit: (value: string) => void) {
   return { draft, type, commit, onKeyDown, refused };
 }
 
+/** Returns the error in the value at a path of the entry, if any. */
+function useError(path: ValuePath | undefined): string | undefined {
+  const errors = useContext(Errors);
+  return path && errors.find((each) => path.every((part, at) => each.path[at] === part))?.message;
+}
+
 export type TextInputProps = Labelled & {
   readonly value: string;
   readonly onCommit: (value: string) => void;
   readonly isLong?: boolean;
   readonly placeholder?: string;
   readonly isCode?: boolean;
+  /** Called with the text of a line when Enter is pressed in it. */
+  readonly onEnter?: (text: string) => void;
   /** The path of its value in the entry. */
   readonly path?: ValuePath;
 };
 
 /** A text, of one line or of several. */
 export function TextInput(given: TextInputProps): JSX.Element {
-  const { value, onCommit, isLong = false, placeholder, isCode = false, isDisabled, path } = given;
+  const { value, onCommit, onEnter, isLong = false, placeholder, isCode = false, isDisabled, path } = given;
   const id = useId();
   const { draft, type, commit, onKeyDown, refused } = useDraft(value, onCommit);
-  const errors = useContext(Errors);
-  const error = path && errors.find((each) => each.path.join('\0') === path.join('\0'))?.message;
+  const error = useError(path);
   const problem =
     refused === null ? (given.problem ?? error) : `Not written to the file: ${refused}. Press Escape to undo the edit.`;
   const props = { ...given, problem };
@@ -151,7 +158,12 @@ export function TextInput(given: TextInputProps): JSX.Element {
     'aria-invalid': props.problem ? ('true' as const) : undefined,
     'aria-describedby': describedBy(id, props),
     onBlur: commit,
-    onKeyDown,
+    onKeyDown: (event: KeyboardEvent) => {
+      onKeyDown(event);
+      if (event.key !== 'Enter' || event.isComposing || isLong || !onEnter) return;
+      commit();
+      onEnter(draft);
+    },
   };
   return (
     <Field id={id} {...props}>
@@ -256,11 +268,15 @@ export type ChoiceProps = Labelled & {
   readonly value: string;
   readonly options: readonly { readonly value: string; readonly label: string }[];
   readonly onCommit: (value: string) => void;
+  /** The path of its value in the entry. */
+  readonly path?: ValuePath;
 };
 
 /** One of several. */
-export function Choice(props: ChoiceProps): JSX.Element {
-  const { value, options, onCommit, isDisabled } = props;
+export function Choice(given: ChoiceProps): JSX.Element {
+  const { value, options, onCommit, isDisabled, path } = given;
+  const error = useError(path);
+  const props = { ...given, problem: given.problem ?? error };
   const id = useId();
   const isKnown = options.some((option) => option.value === value);
   return (

@@ -71,7 +71,7 @@ export function EditorFrame<Content extends EditorContent>(props: FrameProps<Con
       </main>
     );
   const { broken, items, index, content, name } = shown;
-  const problem = broken ?? items[index]?.problem ?? null;
+  const problem = broken ?? items[index]?.problem ?? checkProblem(shown) ?? null;
   return (
     <main class="editor">
       <header class="title-row">
@@ -108,6 +108,11 @@ export function EditorFrame<Content extends EditorContent>(props: FrameProps<Con
       )}
     </main>
   );
+}
+
+/** Returns the first error that a check found in the shown entry. */
+function checkProblem({ errors }: Shown): FileProblem | undefined {
+  return errors.flatMap(({ message, line }) => (line === undefined ? [] : { message, line }))[0];
 }
 
 type ProblemProps = {

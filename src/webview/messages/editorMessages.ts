@@ -176,8 +176,8 @@ export const shownSchema = z.object({
   items: z.array(z.object({ label: z.string(), problem: z.nullable(fileProblemSchema) })),
   /** The entry that is shown. */
   index: z.int(),
-  /** The places where the shown entry does not fit its schema, with paths from the entry. */
-  errors: z.array(misfitSchema),
+  /** The errors in the shown entry, with paths from the entry; `line` for those that a check found in the file. */
+  errors: z.array(z.extend(misfitSchema, { line: z.optional(z.int()) })),
   /** Whether the text has changed since the last run for it. */
   isRunEarlier: z.boolean(),
   /** Why the last change could not be made; `number` distinguishes refusals. */
@@ -264,6 +264,8 @@ export const fromEditorSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('addRule'), section: z.int(), text: z.string(), id: z.string() }),
   z.object({ type: z.literal('moveRule'), line: z.int(), direction: z.enum(['up', 'down']) }),
   z.object({ type: z.literal('removeRule'), line: z.int() }),
+  /** Shows the file of the rules' checks. */
+  z.object({ type: z.literal('openRules') }),
   /** Shows the source of a check, by its number. */
   z.object({ type: z.literal('openCheck'), index: z.int() }),
   /** Shows the recording to look at for a rule. */

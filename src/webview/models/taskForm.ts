@@ -7,6 +7,18 @@ export function typedFact(typed: string, before: Scalar): Scalar {
   return typed;
 }
 
+/**
+ * Returns a fact as a value of another kind, where it means one: a word is not a number, and 3 is neither yes nor no. Null
+ * where it does not. A fact without a value means any kind.
+ */
+export function factOfKind(value: Scalar, kind: string): Scalar | null {
+  const text = String(value).trim();
+  if (kind === 'string') return String(value);
+  if (text === '') return kind === 'number' ? 0 : false;
+  if (kind === 'boolean') return text === 'true' || text === 'false' ? text === 'true' : null;
+  return Number.isFinite(Number(text)) ? Number(text) : null;
+}
+
 /** Parses a path of a database: keys with dots between them, or a list in JSON. Returns null if it is neither. */
 export function pathFrom(text: string): (string | number)[] | null {
   if (text.trim().startsWith('[')) {

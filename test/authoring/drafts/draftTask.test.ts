@@ -158,7 +158,7 @@ describe('a recording of support-desk', () => {
       /--id: the domain already has a task close-answered \(.*\.task\.yaml:\d+\)\. Choose another id, or leave --id out/,
     ],
     ['an id that can be none', () => [recording, '--id', 'a b'], /--id is at most 160 letters.*, not "a b"/],
-    ['an id that begins with a dash', () => [recording, '--id=-x'], /the first a letter or digit, not "-x"/],
+    ['an id that begins with a dash', () => [recording, '--id=-x'], /beginning with a letter or digit, not "-x"/],
     ['more than one', () => [recording, recording], /unexpected argument/],
   ])('%s has one clear message', async (_, args, message) => {
     writeFileSync(wrong, 'not json\n');

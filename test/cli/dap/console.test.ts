@@ -17,9 +17,12 @@ test('the console answers paths, /why and /help, and refuses the rest in words',
   expect(await run.type('launch()')).toMatch(/refused: "launch\(\)" is not an expression/);
   expect(await run.type('/why')).toBe('no reward yet: the rollout has not ended\n  turn 4 of at most 30');
   await run.shows(/violated {2}rule confirm-before-write.*as it was at the start/s);
-  expect(await run.type('/help')).toMatch(/\/say TEXT/);
+  expect(await run.type('/help')).toMatch(/\/say TEXT[\s\S]*\/back /);
   expect(await run.type('/fly')).toMatch(/refused: there is no command \/fly/);
   expect(await run.type('/stop')).toMatch(/refused: only a user that you play/);
+  const here = await run.top();
+  await run.client.stop(() => run.type('/back'));
+  expect(await run.top()).not.toBe(here);
 });
 
 test('each line about a rule leads to that rule', async () => {

@@ -96,8 +96,12 @@ test('what the agent says is edited where the rollout stopped, and the rule stay
   expect(await run.top()).toBe(`policy.md:${ruleLine()} agent: ${value}`);
   expect(await replyOf(run)).toMatchObject({ text: value, isCall: false });
   await run.finish();
-  const { body } = await run.client.request('rehearsal/reply', { frameId: 0 });
-  expect(body, 'the seat does not speak after the end').toEqual({ reply: null, hasEnded: true });
+  const last = await replyOf(run);
+  expect(last, 'at the reward, the last message before it').toMatchObject({ isCall: false });
+  const ended = { variablesReference: last?.variablesReference, name: last?.name, value: 'Anything else?' };
+  expect(text(await run.client.stop(() => run.client.request('setVariable', ended)))).toBe(
+    'forked: continues from the edited message',
+  );
 });
 
 test('the rules are decided again after a row was edited where they stopped the rollout', async () => {

@@ -55,7 +55,7 @@ vi.mock('vscode', () => {
 function stopAt(line: number, rule: number): void {
   const answers: Readonly<Record<string, unknown>> = {
     stackTrace: { stackFrames: [{ id: 17, name: 'violated', line, source: { path: '/desk/policy.md' } }] },
-    'rehearsal/reply': { reply: { line: rule }, hasEnded: false },
+    'rehearsal/reply': { reply: { line: rule } },
   };
   editor.item = new editor.Frame({ type: 'rehearsal', customRequest: async (name: string) => answers[name] });
   editor.shown = [];

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { allNodes, type ForkNode, forkTreeOf, resultText } from '../../../src/extension/debug/forkTree.ts';
+import { allNodes, editText, type ForkNode, forkTreeOf, resultText } from '../../../src/extension/debug/forkTree.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
 const seats = { agent: 'gold', user: 'agenda' };
@@ -65,4 +65,12 @@ it('a first line that is longer than a piece is read whole, and a folder that is
   });
   expect(shape(await treeIn(path))).toEqual([['a.0: reward 0.5']]);
   expect(await treeIn(join(path, basename(path)))).toEqual([]);
+});
+
+it.each([
+  ["the agent's message 8 (step 15) was edited", "the agent's message 8 (step 15) was edited"],
+  ['nothing was edited, it continues from step 14', 'nothing was edited, it continues from step 14'],
+  ['orders.W1.status was edited', 'after step 14: orders.W1.status was edited'],
+])('a fork has one number of a step: %s', (edit, expected) => {
+  expect(editText({ parent: { name: 'a.0', event: 14, edit } })).toBe(expected);
 });

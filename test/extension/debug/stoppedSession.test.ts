@@ -1,5 +1,4 @@
 import { expect, test, vi } from 'vitest';
-import { editReply } from '../../../src/extension/debug/editReply.ts';
 import { debuggedSession } from '../../../src/extension/debug/stoppedSession.ts';
 
 const editor = vi.hoisted(() => ({
@@ -30,13 +29,4 @@ test('a command that needs a debug session has a button to start one', async () 
   expect(debuggedSession()).toBeUndefined();
   await vi.waitFor(() => expect(editor.ran).toEqual(['rehearsal.task.debug']));
   expect(editor.said).toEqual([['Debug a task or a recording first.', 'Debug Task…']]);
-});
-
-test('after the end of the conversation, a button shows the turns whose reply can be edited', async () => {
-  editor.said = [];
-  editor.ran = [];
-  editor.session = { type: 'rehearsal', customRequest: async () => ({ reply: null, hasEnded: true }) };
-  expect(await editReply({} as never, undefined)).toBe(false);
-  await vi.waitFor(() => expect(editor.ran).toEqual(['workbench.debug.callStackView.focus']));
-  expect(editor.said).toEqual([['Choose an earlier turn in Call Stack.', 'Show Call Stack']]);
 });

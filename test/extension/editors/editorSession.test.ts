@@ -10,6 +10,7 @@ vi.mock('vscode', () => {
       readonly event = listener;
     },
     Uri: { joinPath: () => ({}) },
+    DiagnosticSeverity: {},
     Range: class {},
     WorkspaceEdit: class {
       replace() {}

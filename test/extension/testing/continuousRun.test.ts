@@ -14,6 +14,10 @@ const editor = vi.hoisted(() => ({
   save: (_: unknown) => undefined as unknown,
   played: [] as string[][],
   fails: false,
+  /** Whether the tests that a run has not finished run again at once. */
+  again: (): boolean => false,
+  /** Holds the runs until it is settled. */
+  held: Promise.resolve(),
 }));
 
 vi.mock('vscode', () => {
@@ -47,9 +51,16 @@ vi.mock('vscode', () => {
 
 /** Replaces the command line. Every task passes, except those that must fail. */
 vi.mock('../../../src/extension/testing/testRun.ts', () => ({
-  runTests: async ({ tree, controller }: Explorer, request: TestRunRequest): Promise<readonly TestItem[]> => {
+  runTests: async (
+    { tree, controller }: Explorer,
+    request: TestRunRequest,
+    _token: unknown,
+    { runsAgain }: { readonly runsAgain: () => boolean },
+  ): Promise<readonly TestItem[]> => {
+    editor.again = runsAgain;
     const items = await chosenTests(tree, controller, request);
     editor.played.push(items.map(({ id }) => id));
+    await editor.held;
     if (editor.fails) throw new Error('the folder is not writable');
     return items;
   },
@@ -112,4 +123,18 @@ test('a run that could not begin does not end the runs after it', async () => {
     ['one', 'two'],
   ]);
   expect(errors).toEqual(['the folder is not writable']);
+});
+
+test('the tests of a run that a later change ends keep their results, because they run again', async () => {
+  const { save } = await begun();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  editor.held = promise;
+  await save(['one', 'two'], 1);
+  const { again } = editor;
+  expect(again()).toBe(false);
+  await save(['one', 'two'], 1);
+  expect(again()).toBe(true);
+  resolve();
+  await vi.waitFor(() => expect(editor.played).toHaveLength(2), { timeout: 240_000 });
+  expect(editor.again()).toBe(false);
 });

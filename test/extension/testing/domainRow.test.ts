@@ -46,6 +46,16 @@ it('a task shows its problems, and a file that is not a task is reported', () =>
   expect(torn.groups.length).toBe(2);
 });
 
+it('a task that cannot be read is in its split with its error, and its file is not listed', () => {
+  const wrong = added(
+    '- id: wrong\n  split: test\n  persona: patient\n  user: { goal: None. }\n  ommunicate: [soon]\n',
+  );
+  const [row] = wrong.groups.find(({ name }) => name === 'test')?.tasks.filter(({ id }) => id === 'wrong') ?? [];
+  expect(row).toMatchObject({ persona: 'patient', at: { file, line: 1 } });
+  expect(row?.error).toMatch(/^added\.task\.yaml:5: The key ommunicate is not known here\./);
+  expect(wrong.broken).toEqual([]);
+});
+
 it('the domain shows the problems of other files', () => {
   writeFileSync(join(folder, 'rules.yaml'), '- rule: no-such-rule\n  check: oneCall\n');
   expect(domainRow(read(), 'split').error).toMatch(/^rules\.yaml:1: /);

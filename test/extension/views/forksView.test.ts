@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test, vi } from 'vitest';
 import type { ForkNode } from '../../../src/extension/debug/forkTree.ts';
-import { registerForksView } from '../../../src/extension/views/forksView.ts';
+import { compareForks, registerForksView } from '../../../src/extension/views/forksView.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
 type Provider = {
@@ -15,6 +15,9 @@ const editor = vi.hoisted(() => ({
   provider: undefined as Provider | undefined,
   session: undefined as Session | undefined,
   moved: () => {},
+  asked: [] as (readonly string[])[],
+  ran: [] as (readonly unknown[])[],
+  said: [] as string[],
 }));
 
 vi.mock('vscode', () => {
@@ -36,6 +39,7 @@ vi.mock('vscode', () => {
     TreeItem: Item,
     TreeItemCollapsibleState: {},
     Uri: { file: (fsPath: string) => ({ fsPath }) },
+    commands: { executeCommand: async (...given: readonly unknown[]) => void editor.ran.push(given) },
     debug: {
       get activeDebugSession() {
         return editor.session;
@@ -47,6 +51,11 @@ vi.mock('vscode', () => {
       onDidTerminateDebugSession: nothing,
     },
     window: {
+      showInformationMessage: async (message: string) => void editor.said.push(message),
+      showQuickPick: async (items: readonly { readonly label: string }[], { placeHolder = '' }) => {
+        editor.asked.push([placeHolder, ...items.map(({ label }) => label)]);
+        return items[0];
+      },
       createTreeView: (_: string, { treeDataProvider }: { treeDataProvider: Provider }) => {
         editor.provider = treeDataProvider;
         return { visible: false, onDidChangeVisibility: nothing };
@@ -56,7 +65,7 @@ vi.mock('vscode', () => {
 });
 
 /** A recording with its fork, and a session that shows the fork. */
-function forked(): Session {
+function forked(forks = 1): Session {
   const folder = temporaryFolder('rehearsal-forks-view');
   const seats = { agent: 'gold', user: 'agenda' };
   const write = (name: string, parent?: object) => {
@@ -64,8 +73,9 @@ function forked(): Session {
     writeFileSync(join(folder, `${name}.traj.jsonl`), `${JSON.stringify({ n: 0, event })}\n`);
   };
   write('a.0');
-  write('a.0.fork-1', { recording: 'a.0.traj.jsonl', event: 3, edit: 'an edit' });
-  return { type: 'rehearsal', customRequest: async () => ({ path: join(folder, 'a.0.fork-1.traj.jsonl') }) };
+  if (forks > 0) write('a.0.fork-1', { recording: 'a.0.traj.jsonl', event: 3, edit: 'an edit' });
+  const shown = forks > 0 ? 'a.0.fork-1' : 'a.0';
+  return { type: 'rehearsal', customRequest: async () => ({ path: join(folder, `${shown}.traj.jsonl`) }) };
 }
 
 beforeEach(() => {
@@ -86,4 +96,28 @@ test('the forks of the last recording are listed after its session, also where t
   editor.session = undefined;
   const after = descriptions(await provider().getChildren());
   expect(after).toEqual(['unfinished', 'unfinished · after step 3: an edit']);
+});
+
+test('without a row, Compare with… asks for both recordings, and says so where there is only one', async () => {
+  const labels = async () => (await provider().getChildren()).flatMap((node) => [node, ...node.children]);
+  editor.session = forked();
+  editor.moved();
+  await vi.waitFor(async () => expect(await labels()).toHaveLength(2));
+  await compareForks(undefined, undefined);
+  expect(editor.asked).toEqual([
+    ['Which recording do you want to compare?', 'a.0', 'fork 1'],
+    ['Compare a.0 with which?', 'fork 1'],
+  ]);
+  const [[command, ...files] = []] = editor.ran as { readonly fsPath: string }[][];
+  expect(command).toBe('rehearsal.recordings.compare');
+  expect(files.map(({ fsPath }) => fsPath.split('/').at(-1))).toEqual(['a.0.traj.jsonl', 'a.0.fork-1.traj.jsonl']);
+  editor.session = forked(0);
+  editor.moved();
+  await vi.waitFor(async () => expect(await labels()).toHaveLength(1));
+  editor.asked = [];
+  await compareForks(undefined, undefined);
+  expect([editor.asked, editor.said]).toEqual([
+    [],
+    ['There is nothing to compare with yet: edit a message to make a fork.'],
+  ]);
 });

@@ -1,6 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
+import { shortTime } from '../../../src/extension/runs/rows.ts';
 import { pickRecording } from '../../../src/extension/views/recordingPicker.ts';
 import { started } from '../../support/rolloutEvents.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
@@ -71,4 +72,12 @@ test('the recordings to compare one with begin with its parent, its original, ot
   editor.files = [write(runs, late, 'card.0', 1), fork, ...near.toReversed()];
   await pickRecording('With which?', fork);
   expect(editor.shown.map(({ path }) => path)).toEqual([...near, editor.files[0]]);
+});
+
+test('a fork has its own time, and not that of the run of its original', async () => {
+  const runs = temporaryFolder('rehearsal-picker');
+  const fork = write(runs, '20250101-100000-desk', 'lamp.0.fork-1', 1, 'lamp.0');
+  editor.files = [fork];
+  await pickRecording('Which?');
+  expect(editor.shown.map(({ description }) => description)).toEqual([`reward 1 · ${shortTime(statSync(fork).mtime)}`]);
 });

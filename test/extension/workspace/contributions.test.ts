@@ -11,6 +11,7 @@ type Manifest = {
   readonly engines: { readonly node: string };
   readonly contributes: {
     readonly commands: readonly { readonly command: string; readonly title: string }[];
+    readonly keybindings: readonly { readonly command: string; readonly key: string; readonly args?: object }[];
     readonly viewsWelcome: readonly { readonly view: string; readonly contents: string; readonly when?: string }[];
     readonly breakpoints: readonly { readonly language: string; readonly when?: string }[];
     readonly walkthroughs: readonly {
@@ -79,6 +80,15 @@ it('has backticks only where VS Code shows code: in markdownDescription', () => 
     return value;
   });
   expect(found).toEqual([]);
+});
+
+it('menus and the palette show F5 for debugging: VS Code shows the last key of a command that fits', () => {
+  const { keybindings } = manifest.contributes;
+  const keysOf = (id: string) => keybindings.flatMap(({ command, key }) => (command === id ? [key] : []));
+  const keys = keysOf('rehearsal.recording.debug');
+  expect(keys).toEqual(keys.toSorted());
+  expect(keys.at(-1)).toBe('f5');
+  expect(keysOf('rehearsal.rollout.stepBack')).toEqual(['alt+f11']);
 });
 
 it('the text of an empty view waits until the view was read', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { pathFrom, pathText, typedFact } from '../../../src/webview/models/taskForm.ts';
+import { factOfKind, pathFrom, pathText, typedFact } from '../../../src/webview/models/taskForm.ts';
 
 test('a fact keeps its kind while what is typed is of it', () => {
   expect(typedFact('12', 1)).toBe(12);
@@ -8,6 +8,19 @@ test('a fact keeps its kind while what is typed is of it', () => {
   expect(typedFact('', 1)).toBe('');
   expect(typedFact('false', true)).toBe(false);
   expect(typedFact('55921', '1')).toBe('55921');
+});
+
+test.each([
+  ['Hugo Okafor', 'number', null],
+  ['12', 'number', 12],
+  ['', 'number', 0],
+  [true, 'number', null],
+  ['maybe', 'boolean', null],
+  ['true', 'boolean', true],
+  [1, 'boolean', null],
+  [12, 'string', '12'],
+])('a fact becomes another kind only where its value means one: %j as %s', (value, kind, expected) => {
+  expect(factOfKind(value, kind)).toBe(expected);
 });
 
 test('a path is keys with dots, or a list in JSON', () => {

@@ -46,7 +46,7 @@ export type Attack = z.infer<typeof attackSchema>;
 /** The valid ids of personas. */
 export const personaIds = {
   pattern: /^[a-z0-9][a-z0-9-]{0,49}$/,
-  words: 'at most 50 lower case letters, digits and dashes, the first a letter or digit',
+  words: 'at most 50 lower case letters, digits and dashes, beginning with a letter or digit',
 } as const;
 
 /** The behaviour of a simulated user. Behaviours that need words of a task read them from the task's `user`. */

@@ -43,7 +43,7 @@ export type ParsedPolicy = {
 /** The valid ids of a rule. */
 export const ruleIds = {
   pattern: /^[A-Za-z0-9][A-Za-z0-9_-]*$/,
-  words: 'letters, digits, dashes and underscores, the first a letter or digit',
+  words: 'letters, digits, dashes and underscores, beginning with a letter or digit',
 } as const;
 
 /** An id mark, whatever is in it. */

@@ -118,7 +118,7 @@ export type VerifierName = (typeof verifierNames)[number];
 /** The valid ids of a task; its recordings are files of that name. */
 export const taskIds = {
   pattern: /^[A-Za-z0-9][A-Za-z0-9._-]{0,159}$/,
-  words: 'at most 160 letters, digits, dots, dashes and underscores, the first a letter or digit',
+  words: 'at most 160 letters, digits, dots, dashes and underscores, beginning with a letter or digit',
 } as const;
 
 /** Frozen data of one problem. What the simulated user wants and knows, and what counts as done. */

@@ -232,11 +232,13 @@ function AddRule({ section, line, ask, onAdd }: AddRuleProps): JSX.Element {
         </Button>
       </div>
     );
-  const add = (): void =>
+  const add = (typed = id): void => {
+    if (text.trim() === '') return;
     press(() => {
       onAdd();
-      ask({ type: 'addRule', section: line, text, id: id.trim() });
+      ask({ type: 'addRule', section: line, text, id: typed.trim() });
     });
+  };
   return (
     <fieldset
       ref={form}
@@ -252,9 +254,10 @@ function AddRule({ section, line, ask, onAdd }: AddRuleProps): JSX.Element {
         placeholder="confirm-first"
         hint="A check in rules.yaml refers to the rule by this id. The agent never sees it."
         onCommit={setId}
+        onEnter={(typed) => add(typed)}
       />
       <div class="actions">
-        <Button primary disabled={text.trim() === ''} onPress={add}>
+        <Button primary disabled={text.trim() === ''} onPress={() => add()}>
           Add
         </Button>
         <Button onPress={cancel}>Cancel</Button>
@@ -267,7 +270,13 @@ function AddRule({ section, line, ask, onAdd }: AddRuleProps): JSX.Element {
 function Checks({ rule: { id, checks }, ask }: Pick<RuleProps, 'rule' | 'ask'>): JSX.Element | null {
   if (checks.length === 0)
     return id === null ? null : (
-      <p class="muted">No check, so nothing decides whether the agent follows this rule. Add one in rules.yaml.</p>
+      <p class="muted">
+        No check, so nothing decides whether the agent follows this rule.{' '}
+        <Link label={`Add a check of ${id} in rules.yaml`} onPress={() => ask({ type: 'openRules' })}>
+          Add one in rules.yaml
+        </Link>
+        .
+      </p>
     );
   return (
     <div>

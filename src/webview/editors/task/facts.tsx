@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Fact, Task } from '../../../engine/core/domain/task.ts';
 import type { ValuePath } from '../../messages/editorMessages.ts';
-import { pathFrom, pathText, typedFact } from '../../models/taskForm.ts';
+import { factOfKind, pathFrom, pathText, typedFact } from '../../models/taskForm.ts';
 import { Button } from '../../parts/controls.ts';
 import { Choice, LinesInput, TextInput } from '../fields.tsx';
 import type { Edit } from '../frame.tsx';
@@ -17,11 +17,6 @@ const kinds = [
   { value: 'number', label: 'number' },
   { value: 'boolean', label: 'yes or no' },
 ] as const;
-
-const asKind = (value: Scalar, kind: string): Scalar => {
-  if (kind === 'number') return Number(value) || 0;
-  return kind === 'boolean' ? value === true || value === 'true' : String(value);
-};
 
 export type KnownFactsProps = {
   readonly known: Readonly<Record<string, Fact>>;
@@ -62,6 +57,14 @@ function KnownFact({
     else if (typeof fact === 'object') edit.set([...path, 'say'], text);
     else edit.set(path, { value, say: text });
   };
+  /** The kind that the value could not become, until the value is another one. */
+  const [refused, setRefused] = useState<{ readonly kind: string; readonly value: Scalar } | null>(null);
+  const needed = refused?.kind === 'number' ? 'a number' : 'true or false';
+  const setKind = (kind: string): void => {
+    const next = factOfKind(value, kind);
+    setRefused(next === null ? { kind, value } : null);
+    if (next !== null) edit.set(valuePath, next);
+  };
   return (
     <fieldset class="card">
       <legend>{name}</legend>
@@ -76,7 +79,8 @@ function KnownFact({
           label="Kind"
           value={typeof value}
           options={kinds}
-          onCommit={(kind) => edit.set(valuePath, asKind(value, kind))}
+          problem={refused?.value === value ? `"${value}" is not ${needed}. Change the value first.` : undefined}
+          onCommit={setKind}
         />
         <TextInput
           label="Says it as"
@@ -195,6 +199,7 @@ function StateChange({
       <div class="fields-row">
         <TextInput
           label="Path"
+          path={['state', index, 'path']}
           value={refused ?? pathText(path)}
           isCode
           hint="For example orders.W1.status. If a key has a dot, write a JSON list of keys."

@@ -80,6 +80,7 @@ function Scenario({
       <div class="fields-row">
         <Choice
           label="Persona"
+          path={['persona']}
           value={task.persona}
           options={people}
           onCommit={(value) => edit.set(['persona'], value)}
