@@ -38,6 +38,16 @@ test('a recording that was changed or is cut off is explained with a warning and
   expect([code, err]).toEqual([1, expect.stringMatching(/^warning: .*changed\.0\.traj\.jsonl:\d+: /)]);
 });
 
+test('a run with a recording that was changed ends with the exit code 1', async () => {
+  const folder = join(root, 'changed-run');
+  cpSync(run, folder, { recursive: true });
+  const changed = join(folder, 'lamp-variant.0.traj.jsonl');
+  writeFileSync(changed, readFileSync(changed, 'utf8').replaceAll('brass', 'green'));
+  const { code, out, err } = await rehearsal('explain', folder);
+  expect([code, out]).toEqual([1, '0 of 0 tasks failed; 1 rollout left out\n']);
+  expect(err).toMatch(/^left out: .*lamp-variant\.0\.traj\.jsonl:\d+: /);
+});
+
 test('in place of the expression of a check it says what the policy says, and where the check is', async () => {
   const { out } = await rehearsal('explain', recording);
   expect(out).not.toMatch(/although this|any\(|args\./);

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename, relative, resolve } from 'node:path';
 import { lapseText } from '../../engine/core/events/reportCard.ts';
-import { counted } from '../../engine/core/text/counted.ts';
+import { counted, trialsText } from '../../engine/core/text/counted.ts';
 import { domainBeside } from '../../engine/shell/domain/domainBeside.ts';
 import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { reasonInWords } from '../../engine/shell/domain/reasonInWords.ts';
@@ -37,7 +37,7 @@ that rollouts with the reward 1 violated. It asks no model. It executes the gold
 `,
   options,
   after:
-    'Exit code 0: the rewards were explained, whatever they are. 1: the recording was changed or is cut off. 2: it could not be explained.',
+    'Exit code 0: the rewards were explained, whatever they are. 1: a recording was changed, is cut off or is missing. 2: it could not be explained.',
   run: (options, [named = ''], io) => {
     if (named === '')
       throw new UsageError(`name a run's folder, or a recording (a file that ends in ${recordingEnding})`);
@@ -71,6 +71,7 @@ async function explainRun(named: string, options: Options, io: Io): Promise<Exit
   for (const problem of problems) io.err(`left out: ${problem}\n`);
   const failed = failedTasksOf(rollouts);
   const explained: object[] = [];
+  let areDamaged = problems.length > 0;
   let domain: LoadedDomain | null = null;
   for (const [task, trials] of failed) {
     if (io.signal.aborted) throw new UsageError('cancelled: not every failed task was explained');
@@ -78,7 +79,8 @@ async function explainRun(named: string, options: Options, io: Io): Promise<Exit
     const recording = resolve(folder, basename(first?.recording ?? ''));
     domain ??= domainOf(recording, options, io);
     const warn = (text: string) => io.err(`warning: ${text}\n`);
-    const { isDamaged: _, ...explanation } = await explanationOf(recording, domain, warn);
+    const { isDamaged, ...explanation } = await explanationOf(recording, domain, warn);
+    areDamaged ||= isDamaged;
     explained.push({ task, trials: trials.map(({ trial }) => trial), ...explanation });
     if (!options.json) io.out(`${titleOf(task, trials, relative(io.cwd, recording))}\n${textOf(explanation, io)}\n`);
   }
@@ -101,21 +103,22 @@ async function explainRun(named: string, options: Options, io: Io): Promise<Exit
   const missing = tasksNotRun(record).size;
   const tasks = new Set(rollouts.map(({ task }) => task)).size + missing;
   if (options.json)
-    io.out(`${JSON.stringify({ folder, tasks, unfinished, notRun, failed: explained, passed: violated })}\n`);
+    io.out(`${JSON.stringify({ folder, tasks, unfinished, notRun, problems, failed: explained, passed: violated })}\n`);
   else {
     for (const line of notRunLines(record)) io.out(`${line}\n`);
     const open = unfinished.length > 0 ? `; ${counted(unfinished.length, 'rollout')} unfinished` : '';
     const rest = missing > 0 ? `, ${missing} not run` : '';
+    const left = problems.length > 0 ? `; ${counted(problems.length, 'rollout')} left out` : '';
     const wrong = scoredFailuresOf(rollouts).size;
     const unscored = failed.size > wrong ? `, ${failed.size - wrong} without a reward` : '';
-    io.out(`${wrong} of ${counted(tasks, 'task')} failed${unscored}${rest}${open}\n`);
+    io.out(`${wrong} of ${counted(tasks, 'task')} failed${unscored}${rest}${open}${left}\n`);
   }
-  return 0;
+  return areDamaged ? 1 : 0;
 }
 
 function titleOf(task: string, [first, ...more]: readonly FinishedRollout[], recording: string): string {
-  const others = more.map(({ trial }) => trial).join(', ');
-  return `${task}, trial ${first?.trial}${others ? ` (failed in trial ${others} as well)` : ''}: ${recording}`;
+  const others = more.length === 0 ? '' : ` (failed in ${trialsText(more.map(({ trial }) => trial))} as well)`;
+  return `${task}, trial ${first?.trial}${others}: ${recording}`;
 }
 
 /** Returns what a rollout with the reward 1 did against rules without a gate, and its lapses. */
