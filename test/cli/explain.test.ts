@@ -126,6 +126,19 @@ test('what changes no reward has its reason too: a violated rule and a call that
     expect(text).toMatch(/look failed 2 times with the same arguments.*dark, trial 0/);
 });
 
+test('of a gold action that fails it names the action, the call and the line of the tool', async () => {
+  const tools = { look: { effect: 'write', run: "throw new ToolError('it is dark')" } } as const;
+  const domain = smallDomain(tools, 'id: look\npersona: plain\nuser: { goal: Look. }\nactions: [{ tool: look }]\n');
+  const file = join(domain, 'tools.ts');
+  writeFileSync(file, readFileSync(file, 'utf8').replace('{ defineTools }', '{ defineTools, ToolError }'));
+  const folder = join(root, 'unscored');
+  await rehearsal('run', domain, 'look', '--agent', 'gold', '--out', folder);
+  const { out } = await rehearsal('explain', join(folder, 'look.0.traj.jsonl'));
+  expect(out).toMatch(
+    /The gold action look fails: it is dark\. Correct its arguments, the database or the tool\. {3}\(.*one\.task\.yaml:4\)\n +step \d+ {2}look\(\) returned Error: it is dark {3}\(.*tools\.ts:4\)/,
+  );
+});
+
 test('of a run without a failed task it says that', async () => {
   const folder = join(root, 'passed');
   await rehearsal('eval', 'domains/order-desk', '--tasks', 'mistaken-order', '--agent', 'gold', '--out', folder);

@@ -39,6 +39,7 @@ test.skipIf(process.platform === 'win32').each([
   ],
   ['each task that is broken', '2 of 5 rollouts could not be run: a.task.yaml:2: x\nnot run: b: b.task.yaml:3: y\n'],
   ['all lines of a refusal', notApproved],
+  ['code that is not approved', 'desk/domain.yaml:1:1 warning domain/not-approved This machine has no sandbox\n'],
   ['a gate that is not decided', 'gate not decided: the run is incomplete: some trials have no reward\n'],
 ])('the result in the job summary has %s', (_, printed) => {
   expect(resultOf(printed, 2)).toBe(

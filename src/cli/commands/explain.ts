@@ -95,7 +95,8 @@ async function explainRun(named: string, options: Options, io: Io): Promise<Exit
     violated: domain === null ? [] : ungatedOf(rollout, domain),
   }));
   if (!options.json) for (const each of violated) io.out(passedText(each, io));
-  const warned = rollouts.filter(({ warning }) => warning !== null);
+  // The explanation of a rollout without a reward names its gold action that failed.
+  const warned = rollouts.filter(({ warning, reward }) => warning !== null && reward !== null);
   if (warned[0]) {
     domain ??= domainOf(warned[0].recording, options, io);
     for (const line of goldLines(warned, domain, io.cwd)) io.err(`${line}\n`);

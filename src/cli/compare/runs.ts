@@ -198,10 +198,7 @@ function pairsOf(
   });
 }
 
-function unscoredTasks(
-  before: readonly FinishedRollout[],
-  after: readonly FinishedRollout[],
-): readonly UnscoredTask[] {
+function unscoredTasks(before: readonly FinishedRollout[], after: readonly FinishedRollout[]): readonly UnscoredTask[] {
   const [first, second] = [before, after].map((rollouts) => Map.groupBy(rollouts, ({ task }) => task));
   return [...(first ?? [])].flatMap(([task, rollouts]) => {
     const others = second?.get(task);

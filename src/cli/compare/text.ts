@@ -27,7 +27,10 @@ const shownDifferences = 20;
 export function pairText(runs: readonly [RunRecord, RunRecord], compared: ComparedPair, columns?: number): string {
   const { tasks, difference, better, worse, p, verdict, partings, unscored } = compared;
   const leftOut = unscored.filter(({ isLeftOut }) => isLeftOut);
-  const of = leftOut.length === 0 ? '' : ` in ${tasks.length === 1 ? 'this task' : 'these tasks'}; ${counted(leftOut.length, 'task')} without a reward ${leftOut.length === 1 ? 'is' : 'are'} left out`;
+  const of =
+    leftOut.length === 0
+      ? ''
+      : ` in ${tasks.length === 1 ? 'this task' : 'these tasks'}; ${counted(leftOut.length, 'task')} without a reward ${leftOut.length === 1 ? 'is' : 'are'} left out`;
   const rows = tasks
     .filter((task) => task.difference !== 0)
     .map(({ task, rewards, trials, difference: by }) => {
@@ -52,7 +55,9 @@ export function pairText(runs: readonly [RunRecord, RunRecord], compared: Compar
     ...compared.settings.map((setting) => `differs in ${setting}`),
     ...compared.changedTasks.map((task) => `left out: task ${task} has changed between the runs`),
     ...(compared.onlyInOne.length > 0
-      ? [`left out: ${counted(compared.onlyInOne.length, 'task')} that only one run has: ${firstNames(compared.onlyInOne)}`]
+      ? [
+          `left out: ${counted(compared.onlyInOne.length, 'task')} that only one run has: ${firstNames(compared.onlyInOne)}`,
+        ]
       : []),
     ...unscored.flatMap(unscoredLines),
     '',
