@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import { counted } from '../../engine/core/text/counted.ts';
 import { approvedHash } from '../../engine/shell/approvals/approvals.ts';
 import { effectsOfDomain } from '../../engine/shell/approvals/effects.ts';
-import { type Audited, audit } from '../../engine/shell/audit/audit.ts';
+import { type Audited, audit, withAudit } from '../../engine/shell/audit/audit.ts';
 import { describeCodeTools, describeExternalTools } from '../../engine/shell/describe.ts';
 import { check as checkDomain } from '../../engine/shell/domain/check.ts';
 import { applyFixes, fixRounds } from '../../engine/shell/domain/fixes.ts';
@@ -72,7 +72,7 @@ async function look(folder: string, options: Options, io: Io): Promise<Found> {
   const found = { loaded, fixed, isUnapproved, isDescribed };
   if (!options.audit) return { ...found, diagnostics: sortDiagnostics(result.diagnostics) };
   const audited = ok && !isUnapproved ? await audit(loaded, { signal: io.signal, ...auditProgress(io) }) : null;
-  const diagnostics = sortDiagnostics([...result.diagnostics, ...(audited?.diagnostics ?? [])]);
+  const diagnostics = withAudit(result.diagnostics, audited?.diagnostics ?? []);
   return { ...found, diagnostics, audited };
 }
 
