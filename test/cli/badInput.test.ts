@@ -104,7 +104,7 @@ describe('a file of the domain', () => {
       { 'tasks/looks.task.yaml': String(good['tasks/looks.task.yaml']).replace('tool: look', 'tool: loook') },
       /\/looks\.task\.yaml:5:\d+ error task\/unknown-tool There is no tool loook\. Did you mean "look"\?/,
     ],
-    ['a syntax error in code', { 'tools.ts': `${tools}const = 1;\n` }, /\/tools\.ts:6: /],
+    ['a syntax error in code', { 'tools.ts': `${tools}const = 1;\n` }, /\/tools\.ts:6:\d+: /],
     [
       'a key twice in the database',
       { 'database.json': '{\n  "chairs": { "A1": {}, "A1": {} }\n}\n' },

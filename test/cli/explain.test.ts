@@ -137,6 +137,7 @@ test('of a gold action that fails it names the action, the call and the line of 
   expect(out).toMatch(
     /The gold action look fails: it is dark\. Correct its arguments, the database or the tool\. {3}\(.*one\.task\.yaml:4\)\n +step \d+ {2}look\(\) returned Error: it is dark {3}\(.*tools\.ts:4\)/,
   );
+  expect(out).toMatch(/\n {2}Find the error in the domain with: npx rehearsal check \S+ --audit\n$/);
 });
 
 test('of a run without a failed task it says that', async () => {

@@ -16,7 +16,8 @@ evaluate() {
     echo "The input 'package' cannot be installed: $PACKAGE. It is an npm package, or the path of a .tgz file from the root of the checkout."
     return 2
   fi
-  local options=(--agent "$AGENT" --out "$run" --trials "${TRIALS:-1}")
+  local options=(--out "$run" --trials "${TRIALS:-1}")
+  [ -z "${AGENT:-}" ] || options+=(--agent "$AGENT")
   [ -z "${USER_SEAT:-}" ] || options+=(--user "$USER_SEAT")
   [ -z "${GATE:-}" ] || options+=(--gate "$GATE")
   if ! bash -n <<< "extra=(${ARGUMENTS:-})"; then

@@ -17,6 +17,7 @@ import { recordingsBeside, requireRecording } from '../options/requireRecording.
 import { openDomain, unknownDomain } from '../options/rolloutOptions.ts';
 import { failedTasksOf, scoredFailuresOf } from '../report/failures.ts';
 import { goldLines } from '../report/goldLines.ts';
+import { findError } from '../report/nextRun.ts';
 import { notRunLines, tasksNotRun } from '../report/notRun.ts';
 import { type ExitCode, type Io, UsageError } from '../terminal/io.ts';
 
@@ -51,6 +52,8 @@ type Explanation = {
   readonly reward: number | null;
   readonly headline: readonly string[];
   readonly chain: readonly ChainLine[];
+  /** The domain's folder, if its own error is why there is no reward. */
+  readonly brokenDomain?: string;
 };
 
 async function explainRecording(named: string, options: Options, io: Io): Promise<ExitCode> {
@@ -174,13 +177,17 @@ async function explanationOf(
     if (!state) throw new UsageError(`${recording}: it has no step that can be shown`);
     const chain = chainOf({ domain, task, steps, gold: await debuggee.gold() });
     const reward = state.reward?.value ?? null;
-    return { recording, reward, headline: headlineOf(state, domain), chain, isDamaged: problems.length > 0 };
+    const last = steps.at(-1)?.event;
+    const isBroken = last?.type === 'rewarded' && reward === null && last.failedBy === 'environment';
+    const broken = isBroken ? { brokenDomain: loaded.folder } : {};
+    return { recording, reward, headline: headlineOf(state, domain), chain, ...broken, isDamaged: problems.length > 0 };
   } finally {
     await debuggee.close();
   }
 }
 
-function textOf({ headline, chain }: Explanation, io: Io): string {
+function textOf({ headline, chain, brokenDomain }: Explanation, io: Io): string {
   const place = ({ at }: ChainLine) => (at === undefined ? '' : `   (${relative(io.cwd, at.file)}:${at.line})`);
-  return `${[...headline, ...chain.map((line) => `${line.text}${place(line)}`)].join('\n')}\n`;
+  const next = brokenDomain === undefined ? [] : [`  ${findError(brokenDomain, io)}`];
+  return `${[...headline, ...chain.map((line) => `${line.text}${place(line)}`), ...next].join('\n')}\n`;
 }

@@ -182,8 +182,8 @@ async function playAll(
       },
       signal,
     );
-  const isGold = ({ value }: Placed<Task>) => `gold seat, ${value.id}`;
-  const isTwice = ({ tool }: Sample) => `${tool.name} twice`;
+  const isGold = ({ value }: Placed<Task>) => `gold seat plays ${value.id}`;
+  const isTwice = ({ tool }: Sample) => `two calls of ${tool.name}`;
 
   const hung = new HungCalls();
   const idle: Played['idle'][number][] = [];
@@ -207,7 +207,7 @@ async function playAll(
     progress.skip(idleParts.length - idleOnes.length);
     await playEach(
       idleOnes,
-      ({ placed }) => `empty agent's seat, ${placed.value.id}`,
+      ({ placed }) => `agent that does nothing plays ${placed.value.id}`,
       async ({ placed, basis }) =>
         void idle.push({ placed, basis, closed: await stage.play({ task: placed.value, basis, agent: doesNothing }) }),
     );
@@ -241,7 +241,7 @@ async function playAll(
     });
     await playEach(
       orders,
-      ({ placed }) => `another order, ${placed.value.id}`,
+      ({ placed }) => `gold actions of ${placed.value.id} in another order`,
       async (order) => void reordered.push({ order, closed: await playOrder(stage, order) }),
     );
     await playEach(

@@ -63,6 +63,20 @@ it.each([
   expect(found?.message).toContain('reads a table orders');
 });
 
+it('a misspelt table in a tool is an error although another tool reads the table', () => {
+  const code = 'x = db.orders[id];\ny = db.order[id];\n';
+  const found = shown(load({ 'tools.ts': code })).filter((line) => line.includes('missing-table'));
+  expect(found).toEqual(['tools.ts:2:8 error database/missing-table']);
+});
+
+it('a tool that is confirmed and has no sentence for a proposal is named', () => {
+  const found = (words: string) =>
+    shown(load({ 'domain.yaml': `name: desk\nlexicon:\n  tools:\n    cancel_order: { ${words} }\n` }, deskTools));
+  const line = 'domain.yaml:4:5 info domain/no-proposal';
+  expect(found('done: [It is gone.]')).toContain(line);
+  expect(found('done: [It is gone.], propose: ["Shall I cancel {order}?"]')).not.toContain(line);
+});
+
 it('accepts a missing table that the tools create or expect to be missing', () => {
   for (const use of ['db.notes ??= {};', 'x = db.notes?.[id];', 'if (!db.notes) db.notes = {};\nx = db.notes[id];']) {
     const loaded = load({ 'tools.ts': `x = db.orders[id];\n${use}\n`, 'database.json': ordersIn('orders', 3) });
