@@ -40,9 +40,7 @@ export function nextRun(
       return again(shortfall.rollouts, folder);
     }
     case 'unscored':
-      return shortfall.isEnvironment
-        ? findError(domain, { cwd })
-        : again(shortfall.rollouts, folder);
+      return shortfall.isEnvironment ? findError(domain, { cwd }) : again(shortfall.rollouts, folder);
     case 'left':
       return `Choose all tasks of the run and ${counted(shortfall.trials, 'trial')} to finish it`;
   }
