@@ -91,8 +91,8 @@ it('reports an endless loop in a tool that every task calls once, and the tasks 
   const others = told.map(([, , what]) => what).filter((what) => !/^gold seat plays (?:renew|again-.)$/.test(what));
   expect(others.toSorted()).toEqual([
     'agent that does nothing plays return',
-    ...['two calls of find_loan', 'two calls of find_loan'],
     ...['gold seat plays return', 'gold seat plays return'],
+    ...['two calls of find_loan', 'two calls of find_loan'],
     ...['two calls of return_loan', 'two calls of return_loan'],
   ]);
 });
