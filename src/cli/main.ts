@@ -182,11 +182,7 @@ function report(error: unknown, command: Command, argv: readonly string[], io: I
   const refused = refusedArguments(error, command);
   const known = error instanceof UsageError || error instanceof Fault || refused !== null;
   const message = refused ?? (known ? messageOf(error) : unexpected(error, io.environment));
-  const where =
-    error instanceof Fault && error.failure.file
-      ? `${error.failure.file}${error.failure.line ? `:${error.failure.line}` : ''}: `
-      : '';
-  const text = message.startsWith(where) ? message : `${where}${withoutPlace(message, error)}`;
+  const text = error instanceof Fault ? placed(message, error.failure) : message;
   if (argv.includes('--json'))
     io.out(
       `${JSON.stringify({ error: { code: error instanceof Fault ? error.failure.code : known ? 'usage' : 'unexpected', message: text, ...inDialog(error), ...questionIn(error) } })}\n`,
@@ -195,11 +191,14 @@ function report(error: unknown, command: Command, argv: readonly string[], io: I
   return 2;
 }
 
-/** Returns a message without the place at its beginning that its failure names, too. */
-function withoutPlace(message: string, error: unknown): string {
-  const { file, line } = error instanceof Fault ? error.failure : {};
-  const [place, named = '', at] = /^([^\s:]+):(\d+)(?::\d+)?: /.exec(message) ?? [];
-  return place !== undefined && file?.endsWith(named) && Number(at) === line ? message.slice(place.length) : message;
+/** Returns a message after the place that its failure names, with the column if the message begins with it. */
+function placed(message: string, { file, line }: Fault['failure']): string {
+  if (!file) return message;
+  const where = line ? `${file}:${line}` : file;
+  if (message.startsWith(`${where}: `)) return message;
+  const [begin = '', named = '', at, column = ''] = /^([^\s:]+):(\d+)(:\d+)?: /.exec(message) ?? [];
+  const isSame = begin !== '' && file.endsWith(named) && Number(at) === line;
+  return isSame ? `${where}${column}: ${message.slice(begin.length)}` : `${where}: ${message}`;
 }
 
 /** Returns what is wrong with the arguments; null for an error about anything else. */
@@ -215,10 +214,19 @@ function refusedArguments(error: unknown, command: Command): string | null {
     optionsOf(command).map(({ name }) => name),
   );
   const hint =
-    meant === undefined
+    positionalHint(option, command) ??
+    (meant === undefined
       ? `Run \`npx rehearsal help ${command.name}\` to see its options.`
-      : `Did you mean "--${meant}"?`;
+      : `Did you mean "--${meant}"?`);
   return `${unknown}. ${hint}`;
+}
+
+/** Returns how to write what is not an option: an argument of the command, or the persona of its task; null otherwise. */
+function positionalHint(option: string, { usage }: Command): string | null {
+  const words = usage.split(' ');
+  if (words.includes(option.toUpperCase())) return `${option.toUpperCase()} is not an option: npx ${usage}`;
+  if (option !== 'persona' || !words.includes('TASK')) return null;
+  return `The persona follows the task: npx ${usage.replace('TASK', 'TASK@PERSONA')}`;
 }
 
 /** Returns which option has no value, as its command describes it; null for any other error. */

@@ -85,17 +85,17 @@ describe('a file of the domain', () => {
     [
       'an equals sign in the place of an arrow',
       { 'tools.ts': `${tools}export const a = [(b) = {\n  const total = 1;\n  return total;\n}];\n` },
-      /\/tools\.ts:6: .*Unexpected `=`\. Write `=> \{`/,
+      /\/tools\.ts:6:\d+: .*Unexpected `=`\. Write `=> \{`/,
     ],
     [
       'a token that the parser does not expect',
       { 'tools.ts': `${tools}const a = { const total: 1 };\n` },
-      /\/tools\.ts:6: .*Unexpected `total`\.?$/m,
+      /\/tools\.ts:6:\d+: .*Unexpected `total`\.?$/m,
     ],
     [
       'code that writes a file at load',
       { 'tools.ts': `import { writeFileSync } from 'node:fs';\n${tools}writeFileSync('/x', '');\n` },
-      /\/tools\.ts:7: (?:\S+ )*access denied: a domain's code can only read its own folder: it cannot read other files, write files or start processes/,
+      /\/tools\.ts:7:\d+: (?:\S+ )*access denied: a domain's code can only read its own folder: it cannot read other files, write files or start processes/,
     ],
     ['malformed YAML', { 'domain.yaml': 'name: chairs\nturnCap: [1\n' }, /\/domain\.yaml:\d+:\d+ error /],
     ['malformed JSON', { 'database.json': '{\n  "chairs": {,\n}\n' }, /\/database\.json:2:\d+ error /],
@@ -104,7 +104,7 @@ describe('a file of the domain', () => {
       { 'tasks/looks.task.yaml': String(good['tasks/looks.task.yaml']).replace('tool: look', 'tool: loook') },
       /\/looks\.task\.yaml:5:\d+ error task\/unknown-tool There is no tool loook\. Did you mean "look"\?/,
     ],
-    ['a syntax error in code', { 'tools.ts': `${tools}const = 1;\n` }, /\/tools\.ts:6: /],
+    ['a syntax error in code', { 'tools.ts': `${tools}const = 1;\n` }, /\/tools\.ts:6:\d+: /],
     [
       'a key twice in the database',
       { 'database.json': '{\n  "chairs": { "A1": {}, "A1": {} }\n}\n' },
@@ -122,7 +122,7 @@ describe('a file of the domain', () => {
       { 'database.json': `{"chairs": ${'['.repeat(20_000)}${']'.repeat(20_000)}}` },
       /\/database\.json:1:1 error database\/too-deep The database is nested deeper than 200 levels\./,
     ],
-    ['code that throws at load', { 'tools.ts': `${tools}throw new Error('no luck');\n` }, /\/tools\.ts:6: .*no luck/],
+    ['code that throws at load', { 'tools.ts': `${tools}throw new Error('no luck');\n` }, /\/tools\.ts:6:\d+: .*no luck/],
   ];
   test.each(cases)('%s', async (_name, changes, message) => {
     const { code, out, err } = await rehearsal('run', domain(changes), 'looks', '--out', fresh());

@@ -6,6 +6,7 @@ import type { RunsCompared } from '../../src/cli/compare/runs.ts';
 import { recordingsText } from '../../src/cli/compare/text.ts';
 import type { ReportCard } from '../../src/engine/core/events/reportCard.ts';
 import { withEmptyScripts } from '../support/sampleDomains.ts';
+import { smallDomain } from '../support/smallDomain.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
@@ -93,9 +94,25 @@ describe('runs', () => {
     expect(out).toMatch(/^differs in content of the domain without its tasks, such as rules\.yaml/m);
     const { out: scripts } = await rehearsal('compare', gold, scripted);
     expect(scripts).toContain(
-      '0 of 4 pairs of rollouts (same task and trial) are identical; these differ: lamp-variant (trial 0, 1), wrong-card (trial 0, 1)',
+      '0 of 4 pairs of rollouts (same task and trial) are identical; these differ: lamp-variant (trials 0 and 1), wrong-card (trials 0 and 1)',
     );
     expect(scripts).not.toMatch(/differs in (?:content|database|the agent's tools)/);
+  });
+
+  test('a task that lost its reward is named with the reason, and the verdict covers only the others', async () => {
+    const yaml = (id: string, actions: string) =>
+      `id: ${id}\npersona: plain\nuser: { goal: Look. }\nactions: [${actions}]\n`;
+    const domain = smallDomain({ look: { effect: 'write', run: "return 'ok'" } }, yaml('look', '{ tool: look }'));
+    writeFileSync(join(domain, 'tasks/wait.task.yaml'), yaml('wait', ''));
+    const [before, after] = [join(at, 'scored'), join(at, 'unscored')];
+    await rehearsal('eval', domain, '--agent', 'gold', '--out', before);
+    const tools = join(domain, 'tools.ts');
+    writeFileSync(tools, readFileSync(tools, 'utf8').replace("return 'ok'", "throw new Error('it is dark')"));
+    await rehearsal('eval', domain, '--agent', 'gold', '--out', after);
+    const { out } = await rehearsal('compare', before, after);
+    expect(out).toMatch(/^left out: task look has no reward in B: .*look fails: it is dark$/m);
+    expect(out).toContain('\n1 task with a reward in both runs: B is better on 0, worse on 0;');
+    expect(out).toContain('no difference is shown in this task; 1 task without a reward is left out\n');
   });
 
   test('a run whose description is broken is named, and so is a recording that can’t be read', async () => {
@@ -222,6 +239,13 @@ test('the turn cap of a run that an older version wrote is that of its recording
 });
 
 describe('recordings', () => {
+  test('the step at which they diverge is named in each', () => {
+    const [one, other] = [join(gold, task), join(scripted, task)];
+    const found = recordingsCompared([one, other], undefined);
+    const divergence = found.divergence && { ...found.divergence, steps: [17, 16] as const };
+    expect(recordingsText({ ...found, divergence })).toContain('they diverge at step 17 of A and step 16 of B\n');
+  });
+
   test('they diverge at one step; conversation, end states, verdicts and rewards are side by side', async () => {
     const found = await compared<RecordingsCompared>(join(gold, task), join(scripted, task));
     const { divergence, rows, database, recordings, settings, fork } = found;

@@ -242,6 +242,15 @@ test.each([
   expect((await debugged([line])).out).toContain(words);
 });
 
+test('help of a command has its kinds, and a step without changes has an answer', async () => {
+  const { out, err } = await typed(['help break', 'help edit', 'show changed']);
+  expect(err).toBe('');
+  expect(out).toMatch(
+    /break, b .*\nKinds of breakpoints: rule ID.*[\s\S]*edit message TEXT .*\nWhat you can edit: message TEXT/,
+  );
+  expect(out).toContain('  nothing changed in this step\n');
+});
+
 test('an argument that the call does not have is refused with those that it has', async () => {
   const { err } = await typed([
     'break tool change_item',
@@ -289,6 +298,7 @@ const mistakes: readonly (readonly [string, RegExp])[] = [
   ['print', /write an expression/],
   ['print launch()', /is not an expression/],
   ['print db.orders.W9.status', /there is no db\.orders\.W9\.status at step 0/],
+  ['print call', /"call" is unknown; a path starts with .*, task\. Did you mean "calls"\?$/m],
   ['show mesages', /there is no "mesages" here\. Did you mean "Messages"\?/],
   ['take lamp', /name the seat: \/take agent or \/take user/],
   ['turn 0', /name a turn by its number/],

@@ -486,7 +486,7 @@ test('two runs are compared by task, with the step at which they part', async ()
   expect(code).toBe(0);
   expect(out).toContain("differs in agent's seat: gold → scripted");
   expect(out).toMatch(
-    /lamp-variant +1\.00 \(1 trial\) +0\.00 \(1 trial\) +-1\.000 +trial 0, step 15 and 15, agent: .* in A, "change_item.* in B/,
+    /lamp-variant +1\.00 \(1 trial\) +0\.00 \(1 trial\) +-1\.000 +trial 0, step 15, agent: .* in A, "change_item.* in B/,
   );
   expect(out).toContain('1 task: B is better on 0, worse on 1; difference in mean reward -1.000');
   expect(out).toContain('p = 1.0000 (exact paired permutation test over tasks, two-sided): no difference is shown');

@@ -38,6 +38,16 @@ test('a recording that was changed or is cut off is explained with a warning and
   expect([code, err]).toEqual([1, expect.stringMatching(/^warning: .*changed\.0\.traj\.jsonl:\d+: /)]);
 });
 
+test('a run with a recording that was changed ends with the exit code 1', async () => {
+  const folder = join(root, 'changed-run');
+  cpSync(run, folder, { recursive: true });
+  const changed = join(folder, 'lamp-variant.0.traj.jsonl');
+  writeFileSync(changed, readFileSync(changed, 'utf8').replaceAll('brass', 'green'));
+  const { code, out, err } = await rehearsal('explain', folder);
+  expect([code, out]).toEqual([1, '0 of 0 tasks failed; 1 rollout left out\n']);
+  expect(err).toMatch(/^left out: .*lamp-variant\.0\.traj\.jsonl:\d+: /);
+});
+
 test('in place of the expression of a check it says what the policy says, and where the check is', async () => {
   const { out } = await rehearsal('explain', recording);
   expect(out).not.toMatch(/although this|any\(|args\./);
@@ -114,6 +124,20 @@ test('what changes no reward has its reason too: a violated rule and a call that
   const report = await rehearsal('report', folder, '--html', page);
   for (const text of [report.out, readFileSync(page, 'utf8')])
     expect(text).toMatch(/look failed 2 times with the same arguments.*dark, trial 0/);
+});
+
+test('of a gold action that fails it names the action, the call and the line of the tool', async () => {
+  const tools = { look: { effect: 'write', run: "throw new ToolError('it is dark')" } } as const;
+  const domain = smallDomain(tools, 'id: look\npersona: plain\nuser: { goal: Look. }\nactions: [{ tool: look }]\n');
+  const file = join(domain, 'tools.ts');
+  writeFileSync(file, readFileSync(file, 'utf8').replace('{ defineTools }', '{ defineTools, ToolError }'));
+  const folder = join(root, 'unscored');
+  await rehearsal('run', domain, 'look', '--agent', 'gold', '--out', folder);
+  const { out } = await rehearsal('explain', join(folder, 'look.0.traj.jsonl'));
+  expect(out).toMatch(
+    /The gold action look fails: it is dark\. Correct its arguments, the database or the tool\. {3}\(.*one\.task\.yaml:4\)\n +step \d+ {2}look\(\) returned Error: it is dark {3}\(.*tools\.ts:4\)/,
+  );
+  expect(out).toMatch(/\n {2}Find the error in the domain with: npx rehearsal check \S+ --audit\n$/);
 });
 
 test('of a run without a failed task it says that', async () => {

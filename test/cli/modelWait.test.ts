@@ -58,7 +58,7 @@ test('in a terminal one line counts the seconds, beside the progress bar, and is
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('an audit names the rollout that it waits for', () => {
+test('an audit names the rollouts that it waits for', () => {
   const { io, shown } = terminal();
   const { onProgress, onRollout } = auditProgress(io as never);
   onProgress(1, 4, 'gold seat, one');
@@ -67,19 +67,21 @@ test('an audit names the rollout that it waits for', () => {
   expect(shown()).toEqual(['[#####...............] 1/4 gold seat, one']);
   onRollout('find twice');
   vi.advanceTimersByTime(2000);
-  const waits = '[#####...............] 1/4 gold seat, one  waiting for the rollout "gold seat, two" and 1 more, 4 s';
+  const waits =
+    '[#####...............] 1/4 gold seat, one  waiting for 2 rollouts, of which one can block the others: "gold seat, two" and 1 more, 4 s';
   expect(shown()).toEqual([waits]);
   ended();
   vi.advanceTimersByTime(1000);
   expect(shown()).toEqual(['[#####...............] 1/4 gold seat, one  waiting for the rollout "find twice", 3 s']);
 });
 
-test('without a terminal, an audit prints which rollout it waits for longest', () => {
+test('without a terminal, an audit prints all rollouts that it waits for', () => {
   const { io, written } = terminal();
   const { onRollout } = auditProgress({ ...io, terminal: false } as never);
   for (const what of ['gold seat, one', 'gold seat, two']) onRollout(what);
   vi.advanceTimersByTime(7000);
-  const waits = (seconds: number) => `still waiting for the rollout "gold seat, one", ${seconds} s\n`;
+  const waits = (seconds: number) =>
+    `still waiting for 2 rollouts, of which one can block the others: "gold seat, one", "gold seat, two", ${seconds} s\n`;
   expect(written()).toBe(waits(3) + waits(6));
 });
 

@@ -21,7 +21,7 @@ const one = ['--tasks', 'reschedule-P46', '--agent', 'gold', '--json'];
 test('personas lists what each does, and adds the red team once', async () => {
   const folder = desk('listed');
   const before = await rehearsal('personas', folder);
-  expect(before).toMatchObject({ code: 0, out: 'brief: no hard behavior\nfickle: changes\nvague: omits\n' });
+  expect(before).toMatchObject({ code: 0, out: 'brief: no difficult behavior\nfickle: changes\nvague: omits\n' });
   const added = await rehearsal('personas', folder, '--add', 'red-team');
   expect(added.code).toBe(0);
   expect(added.out).toMatch(/wrote .*personas\/red-team\.persona\.yaml: red-team-other-customer, /);

@@ -189,6 +189,14 @@ const mistakes: readonly { readonly argv: readonly string[]; readonly message: R
   },
   { argv: ['run', parcels], message: /name a task; .* has / },
   { argv: ['run', parcels, 'no-such-task'], message: /there is no task "no-such-task"/ },
+  {
+    argv: ['run', parcels, '--task=x'],
+    message: /Unknown option '--task'\. TASK is not an option: npx rehearsal run DOMAIN TASK \[options\]\n$/,
+  },
+  {
+    argv: ['run', parcels, 'x', '--persona=y'],
+    message: /The persona follows the task: npx rehearsal run DOMAIN TASK@PERSONA /,
+  },
   { argv: ['run', parcels, 'no-such-task', '--fly'], message: /Unknown option '--fly'\. Run `npx rehearsal help run`/ },
   { argv: ['eval', parcels, '--split', 'dev'], message: /--split is train or test, not "dev"/ },
   { argv: ['eval', parcels, '--trials', 'many'], message: /--trials is a whole number above 0, not "many"/ },

@@ -74,7 +74,7 @@ test('an edit opens the debugger, and its fork takes the place of its parent', {
   await workbench.debug.show();
   await workbench.waitForText(callStack, 'of the recording');
   await workbench.debug.press('step-into');
-  await workbench.waitForText(callStack, 'the world is prepared');
+  await workbench.waitForText(callStack, "the task's initial state is set up");
   await workbench.screenshot('spot-check-debugging');
   await workbench.runCommand('Rehearsal: Fork from Here');
   await workbench.debug.waitForConsole('--- fork');

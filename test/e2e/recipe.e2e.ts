@@ -106,7 +106,7 @@ describe.skipIf(!model)('from the palette to a better model', () => {
     await workbench.debug.show();
     await workbench.waitForText('.debug-call-stack .monaco-list-rows', 'begins');
     await workbench.debug.press('step-into');
-    await workbench.waitForText('.debug-call-stack .monaco-list-rows', 'the world is prepared');
+    await workbench.waitForText('.debug-call-stack .monaco-list-rows', "the task's initial state is set up");
     for (const said of [/user: /, /agent(:| calls) /]) {
       await workbench.debug.press('step-into');
       await workbench.waitForText('.debug-call-stack .monaco-list-rows', said);

@@ -7,24 +7,29 @@ import { temporaryFolder } from '../support/temporary.ts';
 
 /** Returns the job summary above its output, for an evaluation that prints a text and exits with a code. */
 function resultOf(printed: string, code: number): string {
+  return evaluated(printed, code).summary.split('<details')[0] ?? '';
+}
+
+/** Runs the action's script, and returns the job summary and the arguments of the evaluation. */
+function evaluated(printed: string, code: number, given: object = {}) {
   const folder = temporaryFolder('evaluate-action');
   const programs = join(folder, 'rehearsal', 'bin');
   mkdirSync(programs, { recursive: true });
-  const log = join(folder, 'printed.txt');
+  const [log, called] = [join(folder, 'printed.txt'), join(folder, 'called.txt')];
   writeFileSync(log, printed);
   for (const [name, script] of [
     ['npm', 'exit 0'],
-    ['rehearsal', `[ "$1" != eval ] || { cat '${log}'; exit ${code}; }`],
+    ['rehearsal', `[ "$1" != eval ] || { echo "$*" > '${called}'; cat '${log}'; exit ${code}; }`],
   ] as const) {
     writeFileSync(join(programs, name), `#!/bin/sh\n${script}\n`);
     chmodSync(join(programs, name), 0o755);
   }
   const summary = join(folder, 'summary.md');
-  const inputs = { PACKAGE: 'rehearsal', DOMAIN: 'desk', AGENT: 'gold', OUTPUT: folder };
+  const inputs = { PACKAGE: 'rehearsal', DOMAIN: 'desk', AGENT: 'gold', OUTPUT: folder, ...given };
   spawnSync('bash', [inRoot('.github', 'actions', 'evaluate', 'evaluate.sh')], {
     env: { ...process.env, ...inputs, RUNNER_TEMP: folder, GITHUB_STEP_SUMMARY: summary },
   });
-  return readFileSync(summary, 'utf8').split('<details')[0] ?? '';
+  return { summary: readFileSync(summary, 'utf8'), called: readFileSync(called, 'utf8') };
 }
 
 const notApproved = `rehearsal eval: "own" (own.agent.yaml) is not approved. It would do this outside of the sandbox:
@@ -39,9 +44,16 @@ test.skipIf(process.platform === 'win32').each([
   ],
   ['each task that is broken', '2 of 5 rollouts could not be run: a.task.yaml:2: x\nnot run: b: b.task.yaml:3: y\n'],
   ['all lines of a refusal', notApproved],
+  ['code that is not approved', 'desk/domain.yaml:1:1 warning domain/not-approved This machine has no sandbox\n'],
   ['a gate that is not decided', 'gate not decided: the run is incomplete: some trials have no reward\n'],
 ])('the result in the job summary has %s', (_, printed) => {
   expect(resultOf(printed, 2)).toBe(
     `### Rehearsal: \`desk\` failed (exit code 2)\n\n\`\`\`\`text\n${printed}\`\`\`\`\n\n`,
   );
+});
+
+test.skipIf(process.platform === 'win32')('without the input agent, arguments can name the seats', () => {
+  const { called } = evaluated('', 0, { AGENT: '', ARGUMENTS: '--task-agents' });
+  expect(called).toMatch(/^eval desk --out .* --task-agents\n$/);
+  expect(called).not.toContain('--agent ');
 });

@@ -16,7 +16,8 @@ evaluate() {
     echo "The input 'package' cannot be installed: $PACKAGE. It is an npm package, or the path of a .tgz file from the root of the checkout."
     return 2
   fi
-  local options=(--agent "$AGENT" --out "$run" --trials "${TRIALS:-1}")
+  local options=(--out "$run" --trials "${TRIALS:-1}")
+  [ -z "${AGENT:-}" ] || options+=(--agent "$AGENT")
   [ -z "${USER_SEAT:-}" ] || options+=(--user "$USER_SEAT")
   [ -z "${GATE:-}" ] || options+=(--gate "$GATE")
   if ! bash -n <<< "extra=(${ARGUMENTS:-})"; then
@@ -62,7 +63,7 @@ sed -e 's/\x1b\[[0-9;]*[A-Za-z]//g' -e 's/`````*/```/g' -e '/^[0-9]*\/[0-9]* mea
   -e 's#[^ ]*/\([^/ ]*\.traj\.jsonl\)#\1#g' "$reports/log.txt" > "$reports/output.txt"
 # The message of a command that refuses to run is the last of its output, and can have several lines.
 awk "/^rehearsal [a-z]+: / { refused = 1 }
-  refused || /^(gate (held|missed|not decided): |(not run|incomplete): |[0-9]+ (scored )?of [0-9]+(,| rollouts? could| tasks? failed)|.*: [0-9]+ of [0-9]+ rollouts? (is|are) finished\.|The input ')/" \
+  refused || /^(gate (held|missed|not decided): |(not run|incomplete): |[0-9]+ (scored )?of [0-9]+(,| rollouts? could| tasks? failed)|.* warning domain\/not-approved |.*: [0-9]+ of [0-9]+ rollouts? (is|are) finished\.|The input ')/" \
   "$reports/output.txt" > "$reports/result.txt"
 # The report has a line for each rollout that failed or has no reward.
 grep -E '^[^ ]+: (no reward|reward [0-9.]+), trial [0-9]+, ' "$reports/output.txt" > "$reports/failed.txt"

@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import { counted } from '../../engine/core/text/counted.ts';
 import { approvedHash } from '../../engine/shell/approvals/approvals.ts';
 import { effectsOfDomain } from '../../engine/shell/approvals/effects.ts';
-import { type Audited, audit } from '../../engine/shell/audit/audit.ts';
+import { type Audited, audit, withAudit } from '../../engine/shell/audit/audit.ts';
 import { describeCodeTools, describeExternalTools } from '../../engine/shell/describe.ts';
 import { check as checkDomain } from '../../engine/shell/domain/check.ts';
 import { applyFixes, fixRounds } from '../../engine/shell/domain/fixes.ts';
@@ -35,10 +35,12 @@ export const check: Command = defineCommand({
 Reads every file of a domain and reports findings as file:line:column.
 \`npx rehearsal help docs/diagnostics\` explains each code.
 
-It starts nothing outside the sandbox that you have not approved, and reports what it skipped.
+It starts nothing outside the sandbox that you have not approved, and reports what it skipped. On a machine without a
+sandbox, that includes the code of the domain. --static checks only the files.
 `,
   options,
-  after: 'Exit code 0: no errors. 1: errors; with --audit, also warnings. 2: cancelled, or the check could not run.',
+  after:
+    'Exit code 0: no errors. 1: errors; with --audit, also warnings. 2: cancelled, the check could not run, or the code of the domain was not run because that is not approved.',
   run: async (options, [domain], io) => {
     const folder = domainFolder(io, domain);
     if (options.static && options.audit)
@@ -70,7 +72,7 @@ async function look(folder: string, options: Options, io: Io): Promise<Found> {
   const found = { loaded, fixed, isUnapproved, isDescribed };
   if (!options.audit) return { ...found, diagnostics: sortDiagnostics(result.diagnostics) };
   const audited = ok && !isUnapproved ? await audit(loaded, { signal: io.signal, ...auditProgress(io) }) : null;
-  const diagnostics = sortDiagnostics([...result.diagnostics, ...(audited?.diagnostics ?? [])]);
+  const diagnostics = withAudit(result.diagnostics, audited?.diagnostics ?? []);
   return { ...found, diagnostics, audited };
 }
 
@@ -93,10 +95,14 @@ async function checked(folder: string, options: Options, io: Io) {
   return { result, fixed };
 }
 
-function exitCodeOf({ diagnostics, audited }: Found): ExitCode {
-  const counts = audited === undefined ? ['error'] : ['error', 'warning'];
-  return diagnostics.some(({ severity }) => counts.includes(severity)) ? 1 : 0;
+function exitCodeOf(found: Found): ExitCode {
+  const counts = found.audited === undefined ? ['error'] : ['error', 'warning'];
+  if (found.diagnostics.some(({ severity }) => counts.includes(severity))) return 1;
+  return isCodeSkipped(found) ? 2 : 0;
 }
+
+/** Whether the code was left out because it is not approved, so that nothing is known of the tools. */
+const isCodeSkipped = ({ isUnapproved, isDescribed }: Found): boolean => isUnapproved && !isDescribed;
 
 /** The tools of the files, and those that were described. */
 function toolNamesOf({ toolNames, domain }: LoadedDomain): readonly string[] {
@@ -159,6 +165,7 @@ function printText(io: Io, result: Found): void {
             : `${fixable} of them can be fixed with --fix`,
         ]
       : []),
+    ...(isCodeSkipped(result) ? ['its code was not checked'] : []),
     ...(audited === null ? [`not audited: ${isUnapproved ? 'it is not approved' : 'correct the errors first'}`] : []),
     ...(audited ? [audited.isCancelled ? 'the audit was cancelled' : 'audited'] : []),
   ];

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename, relative, resolve } from 'node:path';
 import { lapseText } from '../../engine/core/events/reportCard.ts';
-import { counted } from '../../engine/core/text/counted.ts';
+import { counted, trialsText } from '../../engine/core/text/counted.ts';
 import { domainBeside } from '../../engine/shell/domain/domainBeside.ts';
 import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { reasonInWords } from '../../engine/shell/domain/reasonInWords.ts';
@@ -17,6 +17,7 @@ import { recordingsBeside, requireRecording } from '../options/requireRecording.
 import { openDomain, unknownDomain } from '../options/rolloutOptions.ts';
 import { failedTasksOf, scoredFailuresOf } from '../report/failures.ts';
 import { goldLines } from '../report/goldLines.ts';
+import { findError } from '../report/nextRun.ts';
 import { notRunLines, tasksNotRun } from '../report/notRun.ts';
 import { type ExitCode, type Io, UsageError } from '../terminal/io.ts';
 
@@ -37,7 +38,7 @@ that rollouts with the reward 1 violated. It asks no model. It executes the gold
 `,
   options,
   after:
-    'Exit code 0: the rewards were explained, whatever they are. 1: the recording was changed or is cut off. 2: it could not be explained.',
+    'Exit code 0: the rewards were explained, whatever they are. 1: a recording was changed, is cut off or is missing. 2: it could not be explained.',
   run: (options, [named = ''], io) => {
     if (named === '')
       throw new UsageError(`name a run's folder, or a recording (a file that ends in ${recordingEnding})`);
@@ -51,6 +52,8 @@ type Explanation = {
   readonly reward: number | null;
   readonly headline: readonly string[];
   readonly chain: readonly ChainLine[];
+  /** The domain's folder, if its own error is why there is no reward. */
+  readonly brokenDomain?: string;
 };
 
 async function explainRecording(named: string, options: Options, io: Io): Promise<ExitCode> {
@@ -71,6 +74,7 @@ async function explainRun(named: string, options: Options, io: Io): Promise<Exit
   for (const problem of problems) io.err(`left out: ${problem}\n`);
   const failed = failedTasksOf(rollouts);
   const explained: object[] = [];
+  let areDamaged = problems.length > 0;
   let domain: LoadedDomain | null = null;
   for (const [task, trials] of failed) {
     if (io.signal.aborted) throw new UsageError('cancelled: not every failed task was explained');
@@ -78,7 +82,8 @@ async function explainRun(named: string, options: Options, io: Io): Promise<Exit
     const recording = resolve(folder, basename(first?.recording ?? ''));
     domain ??= domainOf(recording, options, io);
     const warn = (text: string) => io.err(`warning: ${text}\n`);
-    const { isDamaged: _, ...explanation } = await explanationOf(recording, domain, warn);
+    const { isDamaged, ...explanation } = await explanationOf(recording, domain, warn);
+    areDamaged ||= isDamaged;
     explained.push({ task, trials: trials.map(({ trial }) => trial), ...explanation });
     if (!options.json) io.out(`${titleOf(task, trials, relative(io.cwd, recording))}\n${textOf(explanation, io)}\n`);
   }
@@ -93,7 +98,8 @@ async function explainRun(named: string, options: Options, io: Io): Promise<Exit
     violated: domain === null ? [] : ungatedOf(rollout, domain),
   }));
   if (!options.json) for (const each of violated) io.out(passedText(each, io));
-  const warned = rollouts.filter(({ warning }) => warning !== null);
+  // The explanation of a rollout without a reward names its gold action that failed.
+  const warned = rollouts.filter(({ warning, reward }) => warning !== null && reward !== null);
   if (warned[0]) {
     domain ??= domainOf(warned[0].recording, options, io);
     for (const line of goldLines(warned, domain, io.cwd)) io.err(`${line}\n`);
@@ -101,21 +107,22 @@ async function explainRun(named: string, options: Options, io: Io): Promise<Exit
   const missing = tasksNotRun(record).size;
   const tasks = new Set(rollouts.map(({ task }) => task)).size + missing;
   if (options.json)
-    io.out(`${JSON.stringify({ folder, tasks, unfinished, notRun, failed: explained, passed: violated })}\n`);
+    io.out(`${JSON.stringify({ folder, tasks, unfinished, notRun, problems, failed: explained, passed: violated })}\n`);
   else {
     for (const line of notRunLines(record)) io.out(`${line}\n`);
     const open = unfinished.length > 0 ? `; ${counted(unfinished.length, 'rollout')} unfinished` : '';
     const rest = missing > 0 ? `, ${missing} not run` : '';
+    const left = problems.length > 0 ? `; ${counted(problems.length, 'rollout')} left out` : '';
     const wrong = scoredFailuresOf(rollouts).size;
     const unscored = failed.size > wrong ? `, ${failed.size - wrong} without a reward` : '';
-    io.out(`${wrong} of ${counted(tasks, 'task')} failed${unscored}${rest}${open}\n`);
+    io.out(`${wrong} of ${counted(tasks, 'task')} failed${unscored}${rest}${open}${left}\n`);
   }
-  return 0;
+  return areDamaged ? 1 : 0;
 }
 
 function titleOf(task: string, [first, ...more]: readonly FinishedRollout[], recording: string): string {
-  const others = more.map(({ trial }) => trial).join(', ');
-  return `${task}, trial ${first?.trial}${others ? ` (failed in trial ${others} as well)` : ''}: ${recording}`;
+  const others = more.length === 0 ? '' : ` (failed in ${trialsText(more.map(({ trial }) => trial))} as well)`;
+  return `${task}, trial ${first?.trial}${others}: ${recording}`;
 }
 
 /** Returns what a rollout with the reward 1 did against rules without a gate, and its lapses. */
@@ -170,13 +177,17 @@ async function explanationOf(
     if (!state) throw new UsageError(`${recording}: it has no step that can be shown`);
     const chain = chainOf({ domain, task, steps, gold: await debuggee.gold() });
     const reward = state.reward?.value ?? null;
-    return { recording, reward, headline: headlineOf(state, domain), chain, isDamaged: problems.length > 0 };
+    const last = steps.at(-1)?.event;
+    const isBroken = last?.type === 'rewarded' && reward === null && last.failedBy === 'environment';
+    const broken = isBroken ? { brokenDomain: loaded.folder } : {};
+    return { recording, reward, headline: headlineOf(state, domain), chain, ...broken, isDamaged: problems.length > 0 };
   } finally {
     await debuggee.close();
   }
 }
 
-function textOf({ headline, chain }: Explanation, io: Io): string {
+function textOf({ headline, chain, brokenDomain }: Explanation, io: Io): string {
   const place = ({ at }: ChainLine) => (at === undefined ? '' : `   (${relative(io.cwd, at.file)}:${at.line})`);
-  return `${[...headline, ...chain.map((line) => `${line.text}${place(line)}`)].join('\n')}\n`;
+  const next = brokenDomain === undefined ? [] : [`  ${findError(brokenDomain, io)}`];
+  return `${[...headline, ...chain.map((line) => `${line.text}${place(line)}`), ...next].join('\n')}\n`;
 }

@@ -36,7 +36,8 @@ tasks under them with: npx rehearsal eval DOMAIN --under 'red-team-*'
     }
     const all = domain.domain.personas;
     if (json) io.out(`${JSON.stringify(all)}\n`);
-    else for (const persona of all) io.out(`${persona.id}: ${traitsOf(persona).join(', ') || 'no hard behavior'}\n`);
+    else
+      for (const persona of all) io.out(`${persona.id}: ${traitsOf(persona).join(', ') || 'no difficult behavior'}\n`);
     return 0;
   },
 });

@@ -30,6 +30,17 @@ export type Parting = Divergence & {
   readonly rewards: readonly [number | null, number | null];
 };
 
+/** A task of both runs with trials that have no reward in one of them. */
+export type UnscoredTask = {
+  readonly task: string;
+  /** The number of trials without a reward, of all finished ones, in each run. */
+  readonly trials: readonly [UnscoredTrials, UnscoredTrials];
+  /** Whether the test leaves the task out, because one of the runs has no reward of it. */
+  readonly isLeftOut: boolean;
+};
+
+type UnscoredTrials = { readonly unscored: number; readonly of: number; readonly reasons: readonly string[] };
+
 /** A run set against the first one. */
 export type ComparedPair = Comparison & {
   readonly verdict: ComparisonVerdict;
@@ -39,6 +50,8 @@ export type ComparedPair = Comparison & {
   readonly settings: readonly string[];
   readonly changedTasks: readonly string[];
   readonly onlyInOne: readonly string[];
+  /** Tasks with trials without a reward, of which the comparison knows less, or nothing. */
+  readonly unscored: readonly UnscoredTask[];
   readonly partings: readonly Parting[];
   /** The number of pairs of rollouts that do not differ. */
   readonly alike: number;
@@ -151,6 +164,7 @@ async function comparedPair(first: RunRecord, second: RunRecord, onPair: OnPair)
     ],
     changedTasks: [...changed],
     onlyInOne: onlyInOne(before, after),
+    unscored: unscoredTasks(before, after),
     partings,
     alike: pairs.length - partings.length,
   };
@@ -182,6 +196,23 @@ function pairsOf(
     const other = others.get(`${one.task} ${one.trial}`);
     return other ? [[one, other] as const] : [];
   });
+}
+
+function unscoredTasks(before: readonly FinishedRollout[], after: readonly FinishedRollout[]): readonly UnscoredTask[] {
+  const [first, second] = [before, after].map((rollouts) => Map.groupBy(rollouts, ({ task }) => task));
+  return [...(first ?? [])].flatMap(([task, rollouts]) => {
+    const others = second?.get(task);
+    if (!others) return [];
+    const [one, other] = [unscoredTrials(rollouts), unscoredTrials(others)];
+    if (one.unscored + other.unscored === 0) return [];
+    return [{ task, trials: [one, other], isLeftOut: [one, other].some(({ unscored, of }) => unscored === of) }];
+  });
+}
+
+function unscoredTrials(rollouts: readonly FinishedRollout[]): UnscoredTrials {
+  const unscored = rollouts.filter(({ reward }) => reward === null);
+  const reasons = new Set(unscored.map(({ failure, reason }) => failure?.message || reason));
+  return { unscored: unscored.length, of: rollouts.length, reasons: [...reasons] };
 }
 
 function onlyInOne(before: readonly FinishedRollout[], after: readonly FinishedRollout[]): readonly string[] {

@@ -1,7 +1,7 @@
 import { basename, dirname, join } from 'node:path';
 import { missingRewards, scoredTasksOf } from '../../engine/core/evaluation/metrics.ts';
 import { endReasonText, forkText, rewardText, signed } from '../../engine/core/events/displayText.ts';
-import { counted } from '../../engine/core/text/counted.ts';
+import { counted, firstNames, trialsText } from '../../engine/core/text/counted.ts';
 import { lineExcerpt } from '../../engine/core/text/excerpt.ts';
 import { tableLines } from '../../engine/core/text/tableText.ts';
 import type { Estimate } from '../../engine/core/values/statistics.ts';
@@ -9,7 +9,7 @@ import { plannedTrials } from '../../engine/shell/records/runFile.ts';
 import type { RunRecord } from '../../engine/shell/records/runRecord.ts';
 import { headline } from '../report/text.ts';
 import type { ComparedRecording, RecordingsCompared } from './recordings.ts';
-import type { ComparedPair, Parting } from './runs.ts';
+import type { ComparedPair, Parting, UnscoredTask } from './runs.ts';
 
 /** Whether lines fit into a terminal; into a file every line fits. */
 const fits = (lines: readonly string[], columns = Number.POSITIVE_INFINITY) =>
@@ -25,7 +25,12 @@ const shownDifferences = 20;
  * @param columns the width of the terminal
  */
 export function pairText(runs: readonly [RunRecord, RunRecord], compared: ComparedPair, columns?: number): string {
-  const { tasks, difference, better, worse, p, verdict, partings } = compared;
+  const { tasks, difference, better, worse, p, verdict, partings, unscored } = compared;
+  const leftOut = unscored.filter(({ isLeftOut }) => isLeftOut);
+  const of =
+    leftOut.length === 0
+      ? ''
+      : ` in ${tasks.length === 1 ? 'this task' : 'these tasks'}; ${counted(leftOut.length, 'task')} without a reward ${leftOut.length === 1 ? 'is' : 'are'} left out`;
   const rows = tasks
     .filter((task) => task.difference !== 0)
     .map(({ task, rewards, trials, difference: by }) => {
@@ -50,18 +55,31 @@ export function pairText(runs: readonly [RunRecord, RunRecord], compared: Compar
     ...compared.settings.map((setting) => `differs in ${setting}`),
     ...compared.changedTasks.map((task) => `left out: task ${task} has changed between the runs`),
     ...(compared.onlyInOne.length > 0
-      ? [`left out: ${counted(compared.onlyInOne.length, 'task')} that only one run has`]
+      ? [
+          `left out: ${counted(compared.onlyInOne.length, 'task')} that only one run has: ${firstNames(compared.onlyInOne)}`,
+        ]
       : []),
+    ...unscored.flatMap(unscoredLines),
     '',
     ...(rows.length > 0 ? [...taskLines(rows, columns), ''] : []),
     `${compared.alike} of ${compared.alike + partings.length} pairs of rollouts (same task and trial) are identical${differingText(partings)}`,
-    `${counted(tasks.length, 'task')}: B is better on ${better}, worse on ${worse}; difference in mean reward ${estimateText(difference, tasks.length)}`,
+    `${counted(tasks.length, 'task')}${leftOut.length === 0 ? '' : ' with a reward in both runs'}: B is better on ${better}, worse on ${worse}; difference in mean reward ${estimateText(difference, tasks.length)}`,
     verdict === 'nothing in common'
       ? 'no task was finished in both runs, so their difference is unknown'
-      : `p = ${p.toFixed(4)} (exact paired permutation test over tasks, two-sided): ${verdict}`,
+      : `p = ${p.toFixed(4)} (exact paired permutation test over tasks, two-sided): ${verdict}${of}`,
     ...compared.advice,
   ];
   return `${lines.join('\n')}\n`;
+}
+
+/** Returns a line for each run in which trials of a task have no reward, with the reasons. */
+function unscoredLines({ task, trials, isLeftOut }: UnscoredTask): readonly string[] {
+  return trials.flatMap(({ unscored, of, reasons }, at) => {
+    if (unscored === 0) return [];
+    const label = isLeftOut && unscored === of ? 'left out' : 'not scored';
+    const missing = unscored === of ? 'has no reward' : `has no reward in ${unscored} of ${counted(of, 'trial')}`;
+    return [`${label}: task ${task} ${missing} in ${at === 0 ? 'A' : 'B'}: ${reasons.join('; ')}`];
+  });
 }
 
 /** Tasks whose differing pairs are listed; the JSON has all. */
@@ -73,7 +91,7 @@ function differingText(partings: readonly Parting[]): string {
   const byTask = [...Map.groupBy(partings, ({ task }) => task)];
   const shown = byTask
     .slice(0, shownTasks)
-    .map(([task, own]) => `${task} (trial ${own.map(({ trial }) => trial).join(', ')})`);
+    .map(([task, own]) => `${task} (${trialsText(own.map(({ trial }) => trial))})`);
   const more = byTask.length - shown.length;
   return `; these differ: ${shown.join(', ')}${more > 0 ? ` and ${counted(more, 'more task')}` : ''}`;
 }
@@ -88,9 +106,8 @@ function taskLines(rows: readonly (readonly string[])[], width: number | undefin
 }
 
 function partingText({ trial, steps, what, texts }: Parting): string {
-  const at = steps.map((step) => step ?? 'end').join(' and ');
   const [one, other] = texts.map((text) => `"${lineExcerpt(text, 50)}"`);
-  return `trial ${trial}, step ${at}, ${what}: ${one} in A, ${other} in B`;
+  return `trial ${trial}, ${placesOf(steps)}, ${what}: ${one} in A, ${other} in B`;
 }
 
 /** A mean with its 95 % interval; of one task there is none. */
@@ -222,5 +239,6 @@ function verdictLines(
 /** Returns the steps at which two recordings diverge, or the one that they have in common. */
 function placesOf(steps: readonly (number | null)[]): string {
   const names = steps.map((step) => (step === null ? 'the end' : `step ${step}`));
-  return [...new Set(names)].join(' and ');
+  const [first, second] = names;
+  return first === second ? `${first}` : `${first} of A and ${second} of B`;
 }

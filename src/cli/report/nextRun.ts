@@ -40,12 +40,15 @@ export function nextRun(
       return again(shortfall.rollouts, folder);
     }
     case 'unscored':
-      return shortfall.isEnvironment
-        ? `Find the error in the domain with: npx rehearsal check ${shellWord(relative(cwd, domain) || '.')} --audit`
-        : again(shortfall.rollouts, folder);
+      return shortfall.isEnvironment ? findError(domain, { cwd }) : again(shortfall.rollouts, folder);
     case 'left':
       return `Choose all tasks of the run and ${counted(shortfall.trials, 'trial')} to finish it`;
   }
+}
+
+/** Returns the command that finds the error of a domain. */
+export function findError(domain: string, { cwd }: Pick<Io, 'cwd'>): string {
+  return `Find the error in the domain with: npx rehearsal check ${shellWord(relative(cwd, domain) || '.')} --audit`;
 }
 
 /** Rollouts that ended have a receipt, and are run again only with `--retry-unscored`. */

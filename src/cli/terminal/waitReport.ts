@@ -18,13 +18,13 @@ type WaitOptions = {
   readonly shownAfter?: number;
   /** Seconds after which a line reports a wait; then twice that, and so on. */
   readonly saidAfter?: number;
-  /** Whether only the longest wait is reported in lines. */
-  readonly onlyLongest?: boolean;
+  /** Names what is waited for together, where one thing can block the others; without this, each has its own lines. */
+  readonly together?: (names: readonly string[]) => string;
 };
 
 /** A status line counts the seconds of a wait; without one, a line is printed from time to time. */
 export function waitReport(options: WaitOptions): WaitReport {
-  const { say, line, summary, shownAfter = 0, saidAfter = 10, onlyLongest = false } = options;
+  const { say, line, summary, shownAfter = 0, saidAfter = 10, together } = options;
   const waiting = new Map<number, { readonly name: string; readonly since: number; nextWord: number }>();
   let timer: NodeJS.Timeout | undefined;
   const tick = () => {
@@ -33,10 +33,11 @@ export function waitReport(options: WaitOptions): WaitReport {
     const [first] = waiting.values();
     line?.show('wait', first && waited(first) >= shownAfter ? summary(first.name, waiting.size, waited(first)) : '');
     if (line) return;
-    for (const each of onlyLongest && first ? [first] : waiting.values()) {
+    for (const each of together && first ? [first] : waiting.values()) {
       if (waited(each) < each.nextWord) continue;
       each.nextWord *= 2;
-      say(`still waiting for ${each.name}, ${waited(each)} s`);
+      const name = together ? together([...waiting.values()].map((one) => one.name)) : each.name;
+      say(`still waiting for ${name}, ${waited(each)} s`);
     }
   };
   const end = () => {

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { rewardText } from '../../engine/core/events/displayText.ts';
 import { counted } from '../../engine/core/text/counted.ts';
 import type { Diagnostic } from '../../engine/shell/files/diagnostic.ts';
-import { answerOf, failureMessage, runQuietly } from '../commandLine/commandLine.ts';
+import { answerOf, checkAnswer, failureMessage, runQuietly } from '../commandLine/commandLine.ts';
 import type { Context } from '../commandLine/context.ts';
 import { requireWritable } from '../runs/runPlaces.ts';
 import { domainFolders, saveFilesOf } from '../workspace/workspaceDomains.ts';
@@ -31,7 +31,7 @@ export function registerLanguageModelTools(context: Context): vscode.Disposable 
     const isStatic = vscode.workspace.isTrusted ? [] : ['--static'];
     const end = await runQuietly(context, ['check', folder, '--json', ...isStatic], { token });
     type Checked = { readonly diagnostics?: readonly Diagnostic[]; readonly tasks?: number };
-    const { diagnostics = [], tasks }: Checked = answerOf(end, 'the check');
+    const { diagnostics = [], tasks }: Checked = checkAnswer(end);
     const lines = diagnostics.map(
       ({ severity, code: id, file, line, message: words, hint }) =>
         `${severity} ${id} ${vscode.workspace.asRelativePath(file)}:${line} ${words}${hint ? ` ${hint}` : ''}`,

@@ -166,6 +166,11 @@ export function answerOf(end: CommandEnd, what: string, good?: readonly number[]
   return end.answer;
 }
 
+/** Returns what `check` answered, also where it exited with 2 because the code of the domain is not approved. */
+export function checkAnswer(end: CommandEnd): CommandEnd['answer'] {
+  return answerOf(end, 'the check', 'diagnostics' in end.answer ? [0, 1, 2] : undefined);
+}
+
 /** Why there is no answer: the words of the command, or where there may be more of them. */
 export function failureMessage({ message }: CommandEnd, what: string): string {
   return message ?? `${what} exited without output. See the log for details.`;

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { Tool } from '../../engine/core/domain/tool.ts';
 import type { Diagnostic } from '../../engine/shell/files/diagnostic.ts';
 import { codeStamp } from '../../language/service/codeStamp.ts';
-import { answerOf, runWithProgress } from '../commandLine/commandLine.ts';
+import { checkAnswer, runWithProgress } from '../commandLine/commandLine.ts';
 import type { Context } from '../commandLine/context.ts';
 import { readDomain, saveFilesOf } from '../workspace/workspaceDomains.ts';
 import { showChecked } from './findings.ts';
@@ -39,7 +39,7 @@ export async function checkDomain(
       '--static',
     ]);
     if (end.isCancelled) return undefined;
-    return { ...(answerOf(end, 'the check') as Omit<DomainCheck, 'isComplete'>), isComplete: false };
+    return { ...(checkAnswer(end) as Omit<DomainCheck, 'isComplete'>), isComplete: false };
   }
   const title = `Rehearsal: ${isAudit ? 'auditing' : 'checking'} ${read.domain.name}`;
   // The command line reads the disk, where a text that is typed meanwhile is not.
@@ -48,7 +48,7 @@ export async function checkDomain(
   const since = Date.now();
   const end = await runWithProgress(context, title, ['check', folder, ...(isAudit ? ['--audit'] : [])]);
   if (end.isCancelled) return undefined;
-  const checked = answerOf(end, 'the check') as Omit<DomainCheck, 'isComplete'> & {
+  const checked = checkAnswer(end) as Omit<DomainCheck, 'isComplete'> & {
     readonly described: readonly Tool[] | null;
   };
   showChecked(folder, checked.diagnostics, since);

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { answerOf, runOrTell, runQuietly } from '../../../src/extension/commandLine/commandLine.ts';
+import { answerOf, checkAnswer, runOrTell, runQuietly } from '../../../src/extension/commandLine/commandLine.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
 const editor = vi.hoisted(() => ({ said: [] as string[], isCancelled: false }));
@@ -40,6 +40,12 @@ writeFileSync(
   process.exitCode = Number(code);`,
 );
 const context = { cli, environment: async () => ({}), log: { info: () => {} } } as never;
+
+test('a check that did not run the code of the domain has an answer, and one that could not begin has none', () => {
+  const end = { code: 2, answer: { diagnostics: [] }, message: undefined, isStopped: false, isCancelled: false };
+  expect(checkAnswer(end)).toEqual({ diagnostics: [] });
+  expect(() => checkAnswer({ ...end, answer: {}, message: 'there is no domain here' })).toThrow('no domain here');
+});
 
 test('what a command that runs with progress has answered is given', async () => {
   const end = await runOrTell(context, 'Rehearsal: looking', ['1', 'one finding']);

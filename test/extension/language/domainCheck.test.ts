@@ -8,7 +8,7 @@ import { deskTools, load } from '../../engine/shell/load/domainFolder.ts';
 
 vi.mock('vscode', () => ({ workspace: { isTrusted: true } }));
 vi.mock('../../../src/extension/commandLine/commandLine.ts', () => ({
-  answerOf: ({ answer }: CommandEnd) => answer,
+  checkAnswer: ({ answer }: CommandEnd) => answer,
   runWithProgress: vi.fn(),
 }));
 vi.mock('../../../src/extension/language/findings.ts', () => ({ showChecked: () => undefined }));

@@ -52,7 +52,7 @@ export function nameOf({ event, state }: Step): string {
     case 'rolloutStarted':
       return `${event.task.id} begins`;
     case 'worldPrepared':
-      return 'the world is prepared';
+      return "the task's initial state is set up";
     case 'worldSynced':
       return event.writes.length > 0 ? 'both sides are brought into step' : 'both sides are in step';
     case 'userReplied':

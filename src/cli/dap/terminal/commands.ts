@@ -107,14 +107,23 @@ const commands: readonly TerminalCommand[] = [
   { names: ['quit', 'q'], does: 'ends the session and keeps its recordings', run: async ({ quit }) => quit() },
 ];
 
-const more = `
-Kinds of breakpoints: rule ID, tool NAME, turn N, task ID, persona ID, role user, role agent, verifier NAME,
+const breakpointKinds = `Kinds of breakpoints: rule ID, tool NAME, turn N, task ID, persona ID, role user, role agent, verifier NAME,
 row TABLE/ID/FIELD (stops when it is written) and read TABLE/ID/FIELD (stops when it is read). These need no name:
-violation, toolError, invalidCall, loop, protocol, simulator, budget and reward0.
-What you can edit: message TEXT, argument NAME = VALUE (of the last call), row TABLE/ID/FIELD = VALUE, and
-EXPRESSION = VALUE.
+violation, toolError, invalidCall, loop, protocol, simulator, budget and reward0.`;
+
+const editable = `What you can edit: message TEXT, argument NAME = VALUE (of the last call), row TABLE/ID/FIELD = VALUE, and
+EXPRESSION = VALUE.`;
+
+const more = `
+${breakpointKinds}
+${editable}
 A command may begin with /. While you play a seat, a line without / is your message.
 `;
+
+const details: ReadonlyMap<string, readonly string[]> = new Map([
+  ['break', [breakpointKinds]],
+  ['edit', [editable]],
+]);
 
 const quiet = new Set(['/help', '/why', '/request']);
 
@@ -170,7 +179,11 @@ async function printHelp(session: Session, name: string): Promise<void> {
   const row = ({ names, takes = '', does }: TerminalCommand) =>
     `  ${`${names.join(', ')} ${takes}`.trimEnd().padEnd(34)} ${does}`;
   const found = commands.filter(({ names }) => names.includes(name.replace(/^\//, '')));
-  if (found.length > 0) return session.say('answer', found.map(row).join('\n'));
+  if (found.length > 0)
+    return session.say(
+      'answer',
+      found.flatMap((each) => [row(each), ...(details.get(each.names[0] ?? '') ?? [])]).join('\n'),
+    );
   session.say('answer', `${commands.map(row).join('\n')}\n${more}\nAs in the Debug Console:`);
   await session.type('/help', false);
 }

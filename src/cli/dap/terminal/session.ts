@@ -5,6 +5,7 @@ import { didYouMean } from '../../../engine/shell/source/nearest.ts';
 import { type Completer, hasColours, type Io, UsageError } from '../../terminal/io.ts';
 import { shellWord } from '../../terminal/shellWord.ts';
 import type { SessionOptions } from '../adapter.ts';
+import { changedScope } from '../variables/scopes.ts';
 import { TerminalBreakpoints } from './breakpoints.ts';
 import { completeLine, performLine } from './commands.ts';
 import { evaluated, resultOf, variablesIn } from './edit.ts';
@@ -208,7 +209,9 @@ export class TerminalSession {
     const scopes = await this.#scopes();
     const names = scopes.map((each) => each.name);
     if (name === '') return this.say('answer', names.map((each) => `  ${each}`).join('\n'));
-    const scope = scopes.find((each) => each.name.toLowerCase().startsWith(name.toLowerCase()));
+    const isMeant = (each: string) => each.toLowerCase().startsWith(name.toLowerCase());
+    const scope = scopes.find((each) => isMeant(each.name));
+    if (!scope && isMeant(changedScope)) return this.say('answer', '  nothing changed in this step');
     if (!scope)
       throw new UsageError(`there is no "${name}" here. ${didYouMean(name, names, `It has ${names.join(', ')}`)}`);
     this.say('answer', rowsText(await variablesIn(this.client, scope.variablesReference)) || '  nothing');
@@ -253,7 +256,7 @@ export class TerminalSession {
     });
     const [frame] = stackFrames;
     const scopes = await this.#scopes();
-    const changed = scopes.find((each) => each.name === 'Changed in this step');
+    const changed = scopes.find((each) => each.name === changedScope);
     const messages = scopes.find((each) => each.name === 'Messages');
     const call =
       beforeCall.has(await resultOf(this.client, 'event.type')) && messages && (await this.#callIn(messages));

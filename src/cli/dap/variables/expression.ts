@@ -39,10 +39,9 @@ export function evaluate(text: string, step: Step): { readonly value: Json } | s
   const scope = scopeAt(step);
   const unknown = pathsIn(parsed.expression).find(({ name }) => scope(name) === undefined);
   if (unknown) {
-    const { event, state } = step;
     return isRoot(unknown.name)
       ? `there is no ${unknown.name} at step ${step.n}`
-      : `"${unknown.name}" is unknown; a path starts with ${roots.join(', ')} (${event.type}, turn ${state.turn})`;
+      : `"${unknown.name}" is unknown; a path starts with ${roots.join(', ')}${suggestion(unknown.name, roots)}`;
   }
   const found = evaluateExpression(asked, scope);
   if ('problem' in found) return `"${text}" has no value: ${found.problem}`;

@@ -40,7 +40,7 @@ export function scopesAt(debuggee: Debuggee, step: Step): readonly Scope[] {
     ...(refused.length > 0 ? [scope('Refused by the guard', () => refused)] : []),
     scope('Database', () => database('agent')),
     ...(hasUserSide ? [scope("User's database", () => database('user'))] : []),
-    ...(changes.length > 0 ? [scope('Changed in this step', () => changes)] : []),
+    ...(changes.length > 0 ? [scope(changedScope, () => changes)] : []),
     scope('Rules', () => state.ruleVerdicts.map((verdict) => ruleVariable(verdict, inWordsOf(debuggee.domain)))),
     verifiers(debuggee, state),
     scope('Agent sees', () => agentSees(step)),
@@ -60,6 +60,9 @@ export function scopesAt(debuggee: Debuggee, step: Step): readonly Scope[] {
     scope('Rollout', () => rolloutVariables(step)),
   ];
 }
+
+/** The scope that only a step with changes has. */
+export const changedScope = 'Changed in this step';
 
 /** A recording is shown although the domain has its task, or that task's persona, no more: what needs them says so. */
 function ofTask(children: () => readonly Variable[]): () => readonly Variable[] {
@@ -84,7 +87,7 @@ function verifiers(debuggee: Debuggee, state: RolloutState): Scope {
 }
 
 const whoIsNext: Readonly<Record<RolloutState['phase']['type'], string>> = {
-  worldAwaited: 'the world is prepared',
+  worldAwaited: "the task's initial state is set up",
   syncAwaited: 'both sides of the world are brought into step',
   userAwaited: 'the user speaks',
   agentAwaited: 'the agent responds',

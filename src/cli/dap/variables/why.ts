@@ -1,10 +1,12 @@
 import type { World } from '../../../engine/core/domain/domain.ts';
 import { comparisonOf } from '../../../engine/core/domain/fieldComparison.ts';
 import type { Task } from '../../../engine/core/domain/task.ts';
+import { baseTask } from '../../../engine/core/domain/taskVariant.ts';
 import { isDemanding, type Verdict, verdictText, verdictWord } from '../../../engine/core/events/event.ts';
 import { callText } from '../../../engine/core/events/message.ts';
 import { lapseText } from '../../../engine/core/events/reportCard.ts';
 import type { RolloutState } from '../../../engine/core/events/state.ts';
+import { failedGoldAction } from '../../../engine/shell/audit/goldReplay.ts';
 import type { LoadedDomain } from '../../../engine/shell/domain/loadDomain.ts';
 import { reasonInWords, sentenceOf } from '../../../engine/shell/domain/reasonInWords.ts';
 import type { Step } from '../../../engine/shell/rollout/ports.ts';
@@ -68,6 +70,8 @@ function verifierLines(
   const demanded = domain.locations.tasks.get(task.id);
   const parts = { database: demanded?.actions, assertions: demanded?.assertions, communicate: demanded?.communicate };
   const at = Object.entries(parts).find(([name]) => name === verifier)?.[1]?.[0];
+  const failed = verifier === 'database' && verdict.unknown ? failedActionLines(domain, task, steps) : [];
+  if (failed.length > 0) return [{ text: line }, ...failed];
   const differences =
     verifier === 'database' && typeof gold !== 'string'
       ? differencesFrom(task, gold, state, comparisonOf(domain.file))
@@ -87,6 +91,21 @@ function verifierLines(
       ? [{ text: `${indent}and ${differences.length - shownDifferences} more differences` }]
       : []),
     ...(differences.length > 0 ? [] : evidence.map((n) => evidenceLine(domain, steps, n))),
+  ];
+}
+
+/** Returns the gold action that failed, what to do about it, and the step of its call; nothing where no step has it. */
+function failedActionLines(domain: LoadedDomain, task: Task, steps: readonly Step[]): readonly ChainLine[] {
+  const events = steps.map(({ event }) => event);
+  const finding = failedGoldAction(domain, baseTask(task.id), events);
+  if (finding === null) return [];
+  const call = steps.findLast(
+    ({ event }) =>
+      event.type === 'toolReturned' && event.isError && finding.message.includes(event.content.replace(/^Error: /, '')),
+  );
+  return [
+    { text: `${indent}${finding.message} ${finding.hint ?? ''}`.trimEnd(), at: finding },
+    ...(call ? [evidenceLine(domain, steps, call.n)] : []),
   ];
 }
 

@@ -14,3 +14,9 @@ export function firstNames(names: readonly string[]): string {
   const more = names.length - shownNames;
   return more > 0 ? `${names.slice(0, shownNames).join(', ')} and ${more} more` : names.join(', ');
 }
+
+/** Returns the numbers of trials as people read them: `trial 1`, `trials 1 and 2`, `trials 0, 1 and 2`. */
+export function trialsText(trials: readonly number[]): string {
+  const last = trials.at(-1) ?? 0;
+  return trials.length < 2 ? `trial ${last}` : `trials ${trials.slice(0, -1).join(', ')} and ${last}`;
+}

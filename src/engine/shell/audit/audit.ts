@@ -102,6 +102,13 @@ export async function audit(loaded: LoadedDomain, options: AuditOptions): Promis
   };
 }
 
+/** Returns the findings of a check and of its audit. What the audit reports again, with what it causes, is left out. */
+export function withAudit(found: readonly Diagnostic[], audited: readonly Diagnostic[]): readonly Diagnostic[] {
+  const isAgain = ({ file, line, column, code }: Diagnostic) =>
+    audited.some((each) => each.file === file && each.line === line && each.column === column && each.code === code);
+  return sortDiagnostics([...found.filter((each) => !isAgain(each)), ...audited]);
+}
+
 type Played = {
   readonly idle: readonly { readonly placed: Placed<Task>; readonly basis: Basis; readonly closed: RolloutClosed }[];
   readonly replayed: readonly Replayed[];
@@ -175,8 +182,8 @@ async function playAll(
       },
       signal,
     );
-  const isGold = ({ value }: Placed<Task>) => `gold seat, ${value.id}`;
-  const isTwice = ({ tool }: Sample) => `${tool.name} twice`;
+  const isGold = ({ value }: Placed<Task>) => `gold seat plays ${value.id}`;
+  const isTwice = ({ tool }: Sample) => `two calls of ${tool.name}`;
 
   const hung = new HungCalls();
   const idle: Played['idle'][number][] = [];
@@ -200,7 +207,7 @@ async function playAll(
     progress.skip(idleParts.length - idleOnes.length);
     await playEach(
       idleOnes,
-      ({ placed }) => `empty agent's seat, ${placed.value.id}`,
+      ({ placed }) => `agent that does nothing plays ${placed.value.id}`,
       async ({ placed, basis }) =>
         void idle.push({ placed, basis, closed: await stage.play({ task: placed.value, basis, agent: doesNothing }) }),
     );
@@ -234,7 +241,7 @@ async function playAll(
     });
     await playEach(
       orders,
-      ({ placed }) => `another order, ${placed.value.id}`,
+      ({ placed }) => `gold actions of ${placed.value.id} in another order`,
       async (order) => void reordered.push({ order, closed: await playOrder(stage, order) }),
     );
     await playEach(
@@ -296,11 +303,14 @@ function judge(loaded: LoadedDomain, played: Played, isOfDomain: boolean, note: 
   const { diagnostics, parts } = loaded;
   const isKnown = (at: Location, code: string) =>
     diagnostics.some((each) => each.code === code && each.file === at.file && each.line === at.line);
-  const isAmbient = diagnostics.some(({ code }) => code === 'tool/ambient');
   const closed = [...idle.map(({ closed }) => closed), ...replayed.map(({ first }) => first)];
   noteUnmatchedLines(loaded, closed, note);
+  const unrewarded = (tool: string) =>
+    replayed.flatMap(({ placed: { value }, first }) =>
+      first.reward !== 1 && value.actions.some((action) => action.tool === tool) ? [value.id] : [],
+    );
   const misspelt = noteMisspeltVolatile(loaded, closed, note);
-  const bad = noteTools(loaded, tried, { isAmbient, misspelt }, note);
+  const bad = noteTools(loaded, tried, { misspelt, unrewarded }, note);
   const evaluated = evaluatedChecks(replayed);
   const reported = new Set<string>();
   const isRepeated = (rule: string) => {

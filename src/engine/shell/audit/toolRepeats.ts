@@ -6,13 +6,14 @@ import { externalSource, serverOf, type Tool } from '../../core/domain/tool.ts';
 import type { Failure, RolloutEvent } from '../../core/events/event.ts';
 import type { ToolCall } from '../../core/events/message.ts';
 import type { AgentReply, UserReply } from '../../core/seats/seat.ts';
+import { firstNames } from '../../core/text/counted.ts';
 import { excerpt } from '../../core/text/excerpt.ts';
 import { canonicalJson, type Json, type JsonObject } from '../../core/values/json.ts';
 import { underSource } from '../../core/verifiers/assertions.ts';
 import { renamingText } from '../../core/verifiers/database.ts';
 import { comparable, differenceBetween, firstDifference, pairsOf } from '../../core/verifiers/volatile.ts';
 import { placeOfTool } from '../checks/checkSources.ts';
-import type { Fix, Location } from '../files/diagnostic.ts';
+import type { Diagnostic, Fix, Location } from '../files/diagnostic.ts';
 import type { SideNote } from '../files/sideNote.ts';
 import type { LoadedDomain } from '../load/loadedDomain.ts';
 import { tableOf } from '../load/tables.ts';
@@ -205,16 +206,24 @@ export type Tried = {
   readonly changes: boolean | null;
 };
 
+type ToolContext = {
+  /** Servers with a name under `volatile:` that fits no field, and that name. */
+  readonly misspelt: ReadonlyMap<string, string>;
+  /** Returns the tasks whose gold actions call a tool and whose gold rollout does not have the reward 1. */
+  readonly unrewarded: (tool: string) => readonly string[];
+};
+
 /**
  * Returns what calls that were made twice say about their tools. Gives the names of those that something is wrong with.
  */
 export function noteTools(
   loaded: LoadedDomain,
   tried: readonly Tried[],
-  { isAmbient, misspelt }: { readonly isAmbient: boolean; readonly misspelt: ReadonlyMap<string, string> },
+  { misspelt, unrewarded }: ToolContext,
   note: Note,
 ): ReadonlySet<string> {
   const bad = new Set<string>();
+  const ambient = new Set<Diagnostic>();
   for (const { sample, one, other, changes } of tried) {
     const { tool } = sample;
     if (bad.has(tool.name)) continue;
@@ -247,9 +256,14 @@ export function noteTools(
     } else if (difference !== null) {
       bad.add(tool.name);
       const message = `${call} returned a different result when it was repeated on the same database: ${difference}.`;
-      const hint = spelling ?? repeatHint(tool, one.content);
-      // The place where the clock or the random number is read was found without running anything.
-      if (!isAmbient) note(at, 'error', 'tool/not-repeatable', message, hint);
+      const cause = serverOf(tool) === null ? ambientIn(loaded, at) : null;
+      const tasks = unrewarded(tool.name);
+      const lost = tasks.length === 0 ? '' : ` The gold seat does not get reward 1 in ${firstNames(tasks)}.`;
+      if (cause === null) note(at, 'error', 'tool/not-repeatable', message, spelling ?? repeatHint(tool, one.content));
+      else if (!ambient.has(cause)) {
+        ambient.add(cause);
+        note(cause, 'error', cause.code, `${cause.message} ${message}${lost}`, cause.hint ?? '');
+      }
     } else if (tool.idempotent && tool.effect === 'write' && one.states && one.states[0] !== one.states[1]) {
       bad.add(tool.name);
       const message = `${tool.name} is declared idempotent, but ${call} made twice changes the database twice.`;
@@ -258,6 +272,18 @@ export function noteTools(
     }
   }
   return bad;
+}
+
+/**
+ * Returns the finding about code that reads the clock or random numbers: in the tool, or else anywhere, where it can be in
+ * a function that the tool calls. Null without one.
+ */
+function ambientIn({ diagnostics, parts: { scan } }: LoadedDomain, { file, line }: Location): Diagnostic | null {
+  const found = diagnostics.filter(({ code }) => code === 'tool/ambient');
+  const starts = [...scan.tools.values()].filter((each) => each.file === file && each.line > line);
+  const end = Math.min(...starts.map((each) => each.line));
+  const own = found.find((each) => each.file === file && each.line >= line && each.line < end);
+  return own ?? found[0] ?? null;
 }
 
 /** Returns how to make two results of a tool comparable. */

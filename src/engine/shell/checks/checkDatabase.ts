@@ -74,7 +74,8 @@ export function checkTables({ databases, tasks, scan }: Parts, bases: Bases, not
         tables,
         `Add it to the database, or correct the name. It has ${tables.join(', ')}.`,
       );
-      note(at, 'warning', 'database/missing-table', message, hint, respelt(at, name, tables));
+      const severity = nearest(name, tables) === undefined ? 'warning' : 'error';
+      note(at, severity, 'database/missing-table', message, hint, respelt(at, name, tables));
     }
   }
 }

@@ -3,6 +3,7 @@ import { resultFields } from '../../core/domain/simulatedTool.ts';
 import type { Task } from '../../core/domain/task.ts';
 import type { Tool } from '../../core/domain/tool.ts';
 import type { Type } from '../../core/expression/type.ts';
+import { binds } from '../../core/rules/seen.ts';
 import { type Diagnostic, errorsOf, type Location } from '../files/diagnostic.ts';
 import { isInDraft } from '../load/drafts.ts';
 import { type DomainTypes, domainTypes } from '../load/expressionTypes.ts';
@@ -149,6 +150,14 @@ function checkDomainFile(parts: Parts, types: DomainTypes, known: KnownTools, no
     if (!checkToolName(name, file.places.key(['lexicon', 'tools', name]), 'domain', known, note)) continue;
     const tool = known.tools.get(name);
     if (!tool) continue;
+    if (words.done.length > 0 && words.propose.length === 0 && isConfirmed(tool, parts, known))
+      note(
+        file.places.key(['lexicon', 'tools', name]),
+        'info',
+        'domain/no-proposal',
+        `${name} has no sentence under propose:, and a rule requires that it is confirmed: the gold seat proposes it with the names of its arguments, as in "I will ${name.replaceAll('_', ' ')} with …".`,
+        `Write propose: with a sentence that asks for a yes, such as ["Shall I …?"].`,
+      );
     for (const key of ['propose', 'done', 'instruct', 'tell'] as const) {
       const slots = slotsOf(tool, key, types, known, parts.scan);
       if (!slots) continue;
@@ -158,6 +167,14 @@ function checkDomainFile(parts: Parts, types: DomainTypes, known: KnownTools, no
       }
     }
   }
+}
+
+/** Whether a tool writes and needs a yes before. */
+function isConfirmed({ name, effect }: Tool, { rules }: Parts, known: KnownTools): boolean {
+  const tools = [...known.tools.values()];
+  return (
+    effect === 'write' && rules.some(({ value }) => value.check === 'confirmed' && binds(value.tools, name, tools))
+  );
 }
 
 /** A fact that no task and no tool has, but almost. One that is like none is for tasks to come. */

@@ -78,13 +78,17 @@ function resultOf(loaded: LoadedDomain, extra: readonly Diagnostic[] = [], isUna
   return { loaded: { ...loaded, diagnostics }, diagnostics, ok, isUnapproved, isDescribed: false };
 }
 
-function notApproved({ parts }: LoadedDomain, { effects, hash }: Approval): Diagnostic {
+function notApproved({ parts }: LoadedDomain, { effects, hash, sandbox }: Approval): Diagnostic {
+  const skipped =
+    sandbox === null
+      ? 'What this domain does outside of the sandbox is not approved, so it was not started'
+      : `${sandbox} Without a sandbox, this needs your approval. It was not started, so the tools were not checked`;
   return {
     ...startOf(parts.file.file),
     code: 'domain/not-approved',
     severity: 'warning',
-    message: `What this domain does outside of the sandbox is not approved, so it was not started: ${effects.join('; ')}.`,
-    hint: `Choose "Rehearsal: Approve Domain…" in the editor, or repeat the command with this option: --approve ${hash}`,
+    message: `${skipped}: ${effects.join('; ')}.`,
+    hint: `To approve it, choose "Rehearsal: Approve Domain…" in the editor, or repeat the command with this option: --approve ${hash}`,
   };
 }
 

@@ -91,7 +91,7 @@ function findings(issue: Issue, path: Path, context: IssueContext): readonly Fin
       const known = typeof values === 'function' ? (values() as readonly string[]) : [];
       const found = wrongValue(issue.input, issue.message, known, path, context);
       // The message of a pattern says what is expected; the description of the key would repeat or blur it.
-      if (issue.code === 'invalid_format') return [{ ...found, hint: 'Change it.' }];
+      if (issue.code === 'invalid_format') return [{ ...found, hint: formatHint(issue.input, issue.pattern) }];
       return [typeof hint === 'string' ? { ...found, hint } : found];
     }
   }
@@ -156,6 +156,16 @@ function typeFix(input: unknown, expected: readonly string[], at: Location): Fix
   const isNumber = expected.some((each) => each.endsWith('number')) && /^-?\d+(?:\.\d+)?$/.test(input);
   const isTruth = expected.includes('true or false') && /^(?:true|false)$/.test(input);
   return isNumber || isTruth ? fixOf(`Write ${input} without quotes`, { ...at, text: input }) : undefined;
+}
+
+/** Returns what to write in place of a text that does not match a pattern: an id with dashes, if that matches it. */
+function formatHint(input: unknown, pattern: unknown): string {
+  const words = typeof input === 'string' ? (input.normalize('NFKD').match(/[A-Za-z0-9]+/g) ?? []) : [];
+  const expression = /^\/(.*)\/([a-z]*)$/s.exec(String(pattern ?? ''));
+  if (!expression) return 'Change it.';
+  const matches = new RegExp(expression[1] ?? '', expression[2]);
+  const id = [words.join('-'), words.join('-').toLowerCase()].find((each) => each !== '' && matches.test(each));
+  return id === undefined ? 'Change it.' : `Write for example ${id}.`;
 }
 
 function wrongValue(

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { expect } from 'vitest';
 import type { Tool } from '../../../../src/engine/core/domain/tool.ts';
-import { audit } from '../../../../src/engine/shell/audit/audit.ts';
+import { audit, withAudit } from '../../../../src/engine/shell/audit/audit.ts';
 import { describeCodeTools, describeExternalTools } from '../../../../src/engine/shell/describe.ts';
 import { check } from '../../../../src/engine/shell/domain/check.ts';
 import { applyFixes } from '../../../../src/engine/shell/domain/fixes.ts';
@@ -29,7 +29,7 @@ export async function auditedBy(checked: Checked, folder: string): Promise<reado
   const { loaded, diagnostics, ok } = await checked(folder);
   const played = ok ? await audit(loaded, { signal: new AbortController().signal }) : null;
   expect(played?.undecided ?? []).toEqual([]);
-  return [...diagnostics, ...(played?.diagnostics ?? [])];
+  return withAudit(diagnostics, played?.diagnostics ?? []);
 }
 
 /** Returns all findings of `rehearsal check --audit` as text. Texts that were audited before are not audited again. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { audit } from '../../../../src/engine/shell/audit/audit.ts';
+import { audit, withAudit } from '../../../../src/engine/shell/audit/audit.ts';
 import { applyFixes } from '../../../../src/engine/shell/domain/fixes.ts';
 import { type Soundness, soundness, soundnessOf } from '../../../../src/engine/shell/domain/soundness.ts';
 import { inFullSuite, oneOfEachKind, sampled } from '../../../support/suite.ts';
@@ -16,7 +16,7 @@ async function findings(files: Files) {
   const folder = folderOf(files);
   const { loaded, diagnostics, ok } = await look(folder);
   const audited = ok ? (await audit(loaded, { signal: new AbortController().signal })).diagnostics : [];
-  const all = [...diagnostics, ...audited];
+  const all = withAudit(diagnostics, audited);
   return {
     folder,
     all,
@@ -510,6 +510,18 @@ inFullSuite('a tool in Python that crashes is named with its line', async () => 
   );
 });
 
+it('a random id that changes the reward of the gold seat is an error that names the task', async () => {
+  const { all } = await findings(
+    changed(
+      'tools.ts',
+      'row(db.loans, loan).back = true;',
+      "db.loans['N' + Math.random()] = { ...row(db.loans, loan) };",
+    ),
+  );
+  expect(all.map(({ code, severity }) => [code, severity])).toEqual([['tool/ambient', 'error']]);
+  expect(all[0]?.message).toContain('The gold seat does not get reward 1 in return.');
+});
+
 inFullSuite('a failing gold action is reported next to another tool that is not repeatable', async () => {
   const { all } = await findings({
     ...lendingDesk,
@@ -517,7 +529,7 @@ inFullSuite('a failing gold action is reported next to another tool that is not 
       .replace('=> row(db.loans, loan),', '=> ({ ...row(db.loans, loan), nonce: Math.random() }),')
       .replace('row(db.loans, loan).back = true;', "throw new ToolError('it is reserved');"),
   });
-  expect(all.map(({ code }) => code)).toEqual(['tool/ambient', 'task/gold-fails']);
+  expect(all.map(({ code }) => code)).toEqual(['task/gold-fails', 'tool/ambient']);
 });
 
 it('a failing gold action is reported next to the warning that explains it', async () => {

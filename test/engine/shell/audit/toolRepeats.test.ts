@@ -88,11 +88,11 @@ it('reports an endless loop in a tool that every task calls once, and the tasks 
   expect(new Set(told.map(([, total]) => total)).size).toBe(1);
   expect(told.at(-1)?.[0]).toBe(told.at(-1)?.[1]);
   // A rollout of a task that calls renew_loan would make the call at its end, for the expected database.
-  const others = told.map(([, , what]) => what).filter((what) => !/^gold seat, (?:renew|again-.)$/.test(what));
+  const others = told.map(([, , what]) => what).filter((what) => !/^gold seat plays (?:renew|again-.)$/.test(what));
   expect(others.toSorted()).toEqual([
-    "empty agent's seat, return",
-    ...['find_loan twice', 'find_loan twice'],
-    ...['gold seat, return', 'gold seat, return'],
-    ...['return_loan twice', 'return_loan twice'],
+    'agent that does nothing plays return',
+    ...['gold seat plays return', 'gold seat plays return'],
+    ...['two calls of find_loan', 'two calls of find_loan'],
+    ...['two calls of return_loan', 'two calls of return_loan'],
   ]);
 });

@@ -90,6 +90,20 @@ it.each([
   expect(found.map((each) => each.severity)).toEqual([severity]);
 });
 
+it('a misspelt table in a tool is an error although another tool reads the table', () => {
+  const code = 'x = db.orders[id];\ny = db.order[id];\n';
+  const found = shown(load({ 'tools.ts': code })).filter((line) => line.includes('missing-table'));
+  expect(found).toEqual(['tools.ts:2:8 error database/missing-table']);
+});
+
+it('a tool that is confirmed and has no sentence for a proposal is named', () => {
+  const found = (words: string) =>
+    shown(load({ 'domain.yaml': `name: desk\nlexicon:\n  tools:\n    cancel_order: { ${words} }\n` }, deskTools));
+  const line = 'domain.yaml:4:5 info domain/no-proposal';
+  expect(found('done: [It is gone.]')).toContain(line);
+  expect(found('done: [It is gone.], propose: ["Shall I cancel {order}?"]')).not.toContain(line);
+});
+
 it('names the row that lacks a field of all other rows', () => {
   const found = (rows: number, code = '') =>
     shown(load({ 'tools.ts': code, 'database.json': ordersIn('orders', rows, 'W2') })).filter((line) =>

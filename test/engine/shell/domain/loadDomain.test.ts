@@ -338,7 +338,7 @@ describe('a value that is wrong gives one finding', () => {
       'a bad id',
       task(good.replace('id: cancel', 'id: "cancel it"')),
       'tasks/first.task.yaml:1:5 error task/wrong-value',
-      'id is "cancel it": a task id is at most 160 letters, digits, dots, dashes and underscores, beginning with a letter or digit. Change it.',
+      'id is "cancel it": a task id is at most 160 letters, digits, dots, dashes and underscores, beginning with a letter or digit. Write for example cancel-it.',
     ],
     [
       'an empty list',
