@@ -122,7 +122,11 @@ describe('a file of the domain', () => {
       { 'database.json': `{"chairs": ${'['.repeat(20_000)}${']'.repeat(20_000)}}` },
       /\/database\.json:1:1 error database\/too-deep The database is nested deeper than 200 levels\./,
     ],
-    ['code that throws at load', { 'tools.ts': `${tools}throw new Error('no luck');\n` }, /\/tools\.ts:6:\d+: .*no luck/],
+    [
+      'code that throws at load',
+      { 'tools.ts': `${tools}throw new Error('no luck');\n` },
+      /\/tools\.ts:6:\d+: .*no luck/,
+    ],
   ];
   test.each(cases)('%s', async (_name, changes, message) => {
     const { code, out, err } = await rehearsal('run', domain(changes), 'looks', '--out', fresh());
