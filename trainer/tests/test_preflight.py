@@ -317,7 +317,7 @@ def test_vllm_s_share_of_the_memory_has_room_for_its_copy(monkeypatch: pytest.Mo
 
 def test_advice_for_a_model_that_is_too_large_names_only_what_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     assert big_refusal(monkeypatch, 69.3, 23.5).endswith(
-        ". With no setting does it fit, so choose a smaller model or a larger device"
+        ". No setting makes it fit. Choose a smaller model or a larger device"
     )
     assert big_refusal(monkeypatch, 69.3, 60).endswith(", or set quantization to 4bit")
     assert big_refusal(monkeypatch, 20, 60, dtype="float32").endswith(

@@ -213,7 +213,7 @@ def check_memory(config: Any, size: Size) -> dict[str, Json]:
     advice = _settings_that_fit(config, size, room)
     if advice:
         raise ConfigurationError(f"{lacking}. To continue, choose a smaller model, or {', or '.join(advice)}")
-    raise ConfigurationError(f"{lacking}. With no setting does it fit, so choose a smaller model or a larger device")
+    raise ConfigurationError(f"{lacking}. No setting makes it fit. Choose a smaller model or a larger device")
 
 
 def _needed(config: Any, size: Size) -> int:
@@ -251,7 +251,10 @@ def _lacking(config: Any, size: Size, device: str, room: int) -> str | None:
 
 
 def _settings_that_fit(config: Any, size: Size, room: int) -> list[str]:
-    """Returns the changes of a configuration with which a run fits, each in words; several keys only if no one does."""
+    """Returns the changes of a configuration with which a run fits, each in words.
+
+    A change sets several keys only where a single key is not enough.
+    """
     is_trained = hasattr(config, "lora_rank")
     adapted = {} if size.own_rank or getattr(config, "lora_rank", 1) else {"lora_rank": 16}
     of_adapter = [("set lora_rank above 0", adapted)] if adapted else []
