@@ -15,7 +15,7 @@ lexicon:
   facts:
     loan: { label: loan number, ask: ["Which loan is it?"] }
   tools:
-    return_loan: { done: ["Done, {loan} is back."] }
+    return_loan: { done: ["Done, {loan} is back."], propose: ["Shall I take {loan} back?"] }
 `,
   'verifiers.ts': `import { defineVerifiers } from 'rehearsal';
 const { verifier } = defineVerifiers();

@@ -4,7 +4,10 @@ import { auditedBy, auditOnce, checkWithKnownTools } from './findings.ts';
 import { added, changed, lendingDesk } from './lendingDesk.ts';
 
 const lexicon = (sentence: string) =>
-  added('domain.yaml', `lexicon: { tools: { renew_loan: { done: ["${sentence}"] } } }\n`);
+  added(
+    'domain.yaml',
+    `lexicon: { tools: { renew_loan: { done: ["${sentence}"], propose: ["Shall I renew {loan} until {day}?"] } } }\n`,
+  );
 
 /** The desk whose renewals return an object that the code does not show. */
 const returning = (fields: string) =>
