@@ -272,7 +272,7 @@ function Checks({ rule: { id, checks }, ask }: Pick<RuleProps, 'rule' | 'ask'>):
     return id === null ? null : (
       <p class="muted">
         No check, so nothing decides whether the agent follows this rule.{' '}
-        <Link label={`Add a check of ${id} in rules.yaml`} onPress={() => ask({ type: 'openRules' })}>
+        <Link label={`Add one in rules.yaml: a check of ${id}`} onPress={() => ask({ type: 'openRules' })}>
           Add one in rules.yaml
         </Link>
         .
