@@ -24,7 +24,7 @@ export const taskEditor: VisualEditor = {
   open: (message, scene) => (message.type === 'openPlayed' ? openPlayed(scene) : undefined),
   run: (message, scene) => {
     if (message.type !== 'playGold') return undefined;
-    // What is wrong is told by the command line: the findings here can be those of an earlier text.
+    // The command line checks the text that is saved; the findings here can be those of an earlier one.
     const { item } = chosenIn<Task>(scene, kind, 'id');
     return item && goldOf(item.value.id, scene.document.uri);
   },
